@@ -1,0 +1,1 @@
+"""Conversations with a local model, and the memory of them."""

@@ -1,0 +1,1 @@
+"""The engine: llama.cpp with several sequences in one batch; a library that knows nothing of the web."""

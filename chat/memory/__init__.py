@@ -1,0 +1,1 @@
+"""What the model is shown of a conversation: the prompt builder and the summaries."""

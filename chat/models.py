@@ -1,0 +1,292 @@
+"""Conversations as trees of messages, the summaries of their older parts, and who read them."""
+
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+    from accounts.models import User
+
+
+class RefusedPost(Exception):
+    """A message that cannot be taken; `code` is for programs, the text is for people."""
+
+    def __init__(self, code: str, text: str) -> None:
+        """Keep the code beside the text."""
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Posted:
+    """A person's message, the reply that is to be written, and what happened on the way."""
+
+    message: "Message"
+    reply: "Message"
+    created: bool  # False when the same client_id had been posted before
+    branched: bool  # True when the conversation had already gone on from the parent
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    """Reaches conversations through the person who asks."""
+
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """Only this person's own; nobody else learns whether one exists."""
+        return self.filter(owner_id=user.pk) if user.is_authenticated and user.is_active else self.none()
+
+
+class Conversation(models.Model):
+    """A tree of messages; `head` is the leaf that is shown."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
+    title = models.CharField(max_length=200, blank=True)
+    # Frozen when the conversation begins, so that the prompt's beginning never changes under the cache.
+    system_prompt = models.TextField(blank=True)
+    head = models.ForeignKey("Message", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        """The one that was used last comes first."""
+
+        ordering = ("-updated_at", "-id")
+        indexes: ClassVar = [models.Index(fields=["owner", "-updated_at"])]
+        permissions: ClassVar = [("read_any_conversation", "Can read other people's conversations")]
+
+    def __str__(self) -> str:
+        """Its title as people see it."""
+        return self.title or "New chat"
+
+    def get_absolute_url(self) -> str:
+        """The conversation's page."""
+        return reverse("conversation", args=[self.pk])
+
+    @classmethod
+    def begin(cls, owner: "User") -> "Conversation":
+        """A conversation without a message yet: the person's unused one if there is one, else a new one."""
+        unused = cls.objects.filter(owner=owner, messages=None).first()
+        return unused or cls.objects.create(owner=owner, system_prompt=settings.CHAT_SYSTEM_PROMPT)
+
+    @transaction.atomic
+    def post(self, *, parent: int | None, text: str, client_id: uuid.UUID) -> Posted:
+        """Store a person's message after `parent` and an empty reply to it, in one transaction.
+
+        The text must be clean (chat.typed). A client_id that has been seen returns the same rows. Raises RefusedPost
+        when the parent is not a finished reply of this conversation.
+        """
+        if known := self.messages.filter(client_id=client_id, role=Message.Role.USER).first():
+            return Posted(known, known.children.earliest("id"), created=False, branched=False)
+        before = self._finished_reply(parent)
+        branched = self.messages.filter(parent=before).exists()
+        message = self.messages.create(
+            parent=before, role=Message.Role.USER, status=Message.Status.COMPLETE, text=text, client_id=client_id
+        )
+        if not self.title:
+            self.title = title_from(text)
+        return Posted(message, self._await_reply(message), created=True, branched=branched)
+
+    @transaction.atomic
+    def retry(self, reply: "Message", *, client_id: uuid.UUID) -> Posted:
+        """Another reply beside this one, which stays. A client_id that has been seen returns the same rows."""
+        known = self.messages.filter(client_id=client_id, role=Message.Role.ASSISTANT).first()
+        question = (known or reply).parent
+        assert question is not None, "the database demands a parent of every reply"
+        if known:
+            return Posted(question, known, created=False, branched=False)
+        if question.children.filter(status__in=Message.UNFINISHED).exists():
+            raise RefusedPost("reply_running", "A reply to this message is being written. Stop it or wait for it.")
+        return Posted(question, self._await_reply(question, client_id), created=True, branched=True)
+
+    def branch(self, leaf: int | None = None) -> list["Message"]:
+        """The messages from the first to the given leaf (default: the head), oldest first."""
+        leaf = leaf or self.head_id
+        parents = dict(self.messages.values_list("id", "parent_id"))
+        path = []
+        while leaf is not None:
+            path.append(leaf)
+            leaf = parents[leaf]
+        rows = self.messages.in_bulk(path)
+        return [rows[pk] for pk in reversed(path)]
+
+    def _finished_reply(self, pk: int | None) -> "Message | None":
+        if pk is None:
+            return None
+        before = self.messages.filter(pk=pk, role=Message.Role.ASSISTANT).first()
+        if before is None:
+            raise RefusedPost("unknown_parent", "The message before this one is not in this conversation. Reload it.")
+        if before.status in Message.UNFINISHED:
+            raise RefusedPost("reply_running", "The reply before this message is still being written. Stop it or wait.")
+        return before
+
+    def _await_reply(self, message: "Message", client_id: uuid.UUID | None = None) -> "Message":
+        reply = self.messages.create(
+            parent=message, role=Message.Role.ASSISTANT, status=Message.Status.QUEUED, client_id=client_id
+        )
+        self.head = reply
+        self.updated_at = timezone.now()
+        self.save(update_fields=["head", "title", "updated_at"])
+        return reply
+
+
+class Message(models.Model):
+    """What a person or the model said; the only transcript there is."""
+
+    class Role(models.TextChoices):
+        """Who speaks."""
+
+        USER = "user", "Person"
+        ASSISTANT = "assistant", "Assistant"
+
+    class Status(models.TextChoices):
+        """How far a message has come."""
+
+        QUEUED = "queued", "Waiting"
+        STREAMING = "streaming", "Being written"
+        COMPLETE = "complete", "Complete"
+        STOPPED = "stopped", "Stopped"
+        INTERRUPTED = "interrupted", "Interrupted"
+        FAILED = "failed", "Failed"
+
+    UNFINISHED = (Status.QUEUED, Status.STREAMING)
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.CASCADE, related_name="children")
+    role = models.CharField(max_length=16, choices=Role)
+    status = models.CharField(max_length=16, choices=Status)
+    text = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    # Why a reply failed, for people.
+    error = models.TextField(blank=True)
+    client_id = models.UUIDField(null=True, blank=True, editable=False)
+    model = models.CharField(max_length=200, blank=True)
+    # What the engine measured: counts of tokens, times in milliseconds (docs/protocol.md).
+    usage = models.JSONField(default=dict, blank=True)
+    # The reply as it was sampled, little-endian int32, valid for the model of this fingerprint alone.
+    token_ids = models.BinaryField(default=b"", blank=True, editable=False)
+    fingerprint = models.CharField(max_length=64, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        """In the order in which they were written; ids, not clocks, say which that is."""
+
+        ordering = ("id",)
+        constraints: ClassVar = [
+            models.CheckConstraint(name="message_role", condition=Q(role__in=["user", "assistant"])),
+            models.CheckConstraint(
+                name="message_status",
+                condition=Q(status__in=["queued", "streaming", "complete", "stopped", "interrupted", "failed"]),
+            ),
+            models.CheckConstraint(
+                name="message_from_person_is_complete",
+                condition=~Q(role="user") | (Q(status="complete") & ~Q(text="")),
+            ),
+            models.CheckConstraint(name="reply_has_parent", condition=~Q(role="assistant") | Q(parent__isnull=False)),
+            models.UniqueConstraint(fields=["conversation", "client_id"], name="message_client_id_once"),
+            models.UniqueConstraint(
+                fields=["parent"], condition=Q(status__in=["queued", "streaming"]), name="one_unfinished_reply"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Role and number; never the content."""
+        return f"{self.role} message {self.pk}"
+
+    @property
+    def is_unfinished(self) -> bool:
+        """True while the reply waits or is being written."""
+        return self.status in self.UNFINISHED
+
+    def save_progress(self, text: str, reasoning: str) -> None:
+        """Keep what has been written so far of a reply that goes on."""
+        self.text, self.reasoning, self.status = text, reasoning, self.Status.STREAMING
+        Message.objects.filter(pk=self.pk, status__in=self.UNFINISHED).update(
+            text=text, reasoning=reasoning, status=self.status
+        )
+
+    def finish(self, status: str, **fields: Any) -> bool:
+        """End a reply with its last text and figures. Returns False, and changes nothing, if it had ended before."""
+        fields |= {"status": status, "finished_at": timezone.now()}
+        changed = Message.objects.filter(pk=self.pk, status__in=self.UNFINISHED).update(**fields)
+        if changed:
+            for name, value in fields.items():
+                setattr(self, name, value)
+        return bool(changed)
+
+    @classmethod
+    def interrupt_unfinished(cls) -> int:
+        """At start-up: whatever an earlier process left unfinished becomes interrupted, its text kept."""
+        return cls.objects.filter(status__in=cls.UNFINISHED).update(
+            status=cls.Status.INTERRUPTED, finished_at=timezone.now()
+        )
+
+
+class Summary(models.Model):
+    """What stands in the prompt for the messages up to `covers_until`. Never rewritten: a new one grows from it."""
+
+    class Author(models.TextChoices):
+        """Who wrote it."""
+
+        MODEL = "model", "The model"
+        EXTRACT = "extract", "Key sentences, taken as they stand"
+        PERSON = "person", "A person"
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="summaries")
+    covers_until = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
+    grown_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    text = models.TextField()
+    author = models.CharField(max_length=16, choices=Author)
+    model = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """In the order in which they were written."""
+
+        ordering = ("id",)
+        verbose_name_plural = "summaries"
+        constraints: ClassVar = [
+            models.CheckConstraint(name="summary_text_not_empty", condition=~Q(text="")),
+            models.CheckConstraint(name="summary_author", condition=Q(author__in=["model", "extract", "person"])),
+        ]
+
+    def __str__(self) -> str:
+        """Which part it covers; never the content."""
+        return f"Summary up to message {self.covers_until_id}"
+
+
+class Look(models.Model):
+    """A record that somebody opened another person's conversation, and why; its owner sees it."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="looks")
+    reader = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="looks")
+    reason = models.CharField(max_length=300)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-id",)
+        constraints: ClassVar = [models.CheckConstraint(name="look_has_reason", condition=~Q(reason=""))]
+
+    def __str__(self) -> str:
+        """Who and when."""
+        return f"{self.reader} at {self.at:%Y-%m-%d %H:%M}"
+
+
+def title_from(text: str) -> str:
+    """The first words of a message, at most 60 characters, cut between words."""
+    line = " ".join(text.split())
+    if len(line) <= 60:
+        return line
+    return line[:60].rsplit(" ", 1)[0] + "…"

@@ -1,0 +1,1 @@
+"""Tests, one behaviour a file."""

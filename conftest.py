@@ -1,0 +1,26 @@
+"""What tests of every app share: the people."""
+
+import pytest
+from django.contrib.auth import get_user_model
+
+
+def _person(name):
+    return get_user_model().objects.create_user(name, f"{name}@example.org", "correct horse battery")
+
+
+@pytest.fixture
+def alice(db):
+    """Has conversations."""
+    return _person("alice")
+
+
+@pytest.fixture
+def bob(db):
+    """Has an account, but nothing to do with Alice's conversations."""
+    return _person("bob")
+
+
+@pytest.fixture
+def owner(db):
+    """The person who set the site up."""
+    return get_user_model().objects.create_superuser("olivia", "olivia@example.org", "correct horse battery")
