@@ -24,3 +24,10 @@ def bob(db):
 def owner(db):
     """The person who set the site up."""
     return get_user_model().objects.create_superuser("olivia", "olivia@example.org", "correct horse battery")
+
+
+@pytest.fixture(autouse=True)
+def plain_static_files(settings):
+    """Pages can be rendered without collecting static files first."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}

@@ -110,14 +110,19 @@ class Conversation(models.Model):
 
     def branch(self, leaf: int | None = None) -> list["Message"]:
         """The messages from the first to the given leaf (default: the head), oldest first."""
+        path = self.path(leaf)
+        rows = self.messages.in_bulk(path)
+        return [rows[pk] for pk in path]
+
+    def path(self, leaf: int | None = None) -> list[int]:
+        """The ids of the messages from the first to the given leaf (default: the head), oldest first."""
         leaf = leaf or self.head_id
         parents = dict(self.messages.values_list("id", "parent_id"))
         path = []
         while leaf is not None:
             path.append(leaf)
             leaf = parents[leaf]
-        rows = self.messages.in_bulk(path)
-        return [rows[pk] for pk in reversed(path)]
+        return path[::-1]
 
     def _finished_reply(self, pk: int | None) -> "Message | None":
         if pk is None:

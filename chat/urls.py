@@ -1,5 +1,16 @@
 """The addresses of conversations and of the health checks."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from chat import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("conversations/", views.conversations, name="conversations"),
+    path("conversations/new/", views.new_conversation, name="new_conversation"),
+    path("conversations/<uuid:pk>/", views.conversation, name="conversation"),
+    path("conversations/<uuid:pk>/rename/", views.rename, name="rename_conversation"),
+    path("conversations/<uuid:pk>/delete/", views.delete, name="delete_conversation"),
+    path("healthz", views.healthz, name="healthz"),
+    path("readyz", views.readyz, name="readyz"),
+]

@@ -1,0 +1,154 @@
+"""The pages: the list of conversations, one conversation, and whether the site is well."""
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.models import User
+from chat import sidebar, transcript
+from chat.forms import RenameForm
+from chat.models import Conversation, Message
+
+if TYPE_CHECKING:
+    from chat import runtime
+
+
+class PersonRequest(HttpRequest):
+    """A request of somebody who is logged in."""
+
+    user: User
+    htmx: Any
+
+
+@require_GET
+@login_required
+def home(request: PersonRequest) -> HttpResponse:
+    """On to the conversation that was used last, or to a new one."""
+    newest = Conversation.objects.visible_to(request.user).exclude(messages=None).first()
+    return redirect(newest or Conversation.begin(request.user))
+
+
+@require_POST
+@login_required
+def new_conversation(request: PersonRequest) -> HttpResponse:
+    """Begin a conversation and go there."""
+    return redirect(Conversation.begin(request.user))
+
+
+@require_GET
+@never_cache
+@login_required
+def conversations(request: PersonRequest) -> HttpResponse:
+    """The list of conversations, or those whose title holds `q`."""
+    context = _sidebar(request, current=_uuid(request.GET.get("current", "")))
+    return render(request, "chat/_list.html" if request.htmx else "chat/list.html", context)
+
+
+@require_GET
+@never_cache
+@login_required
+def conversation(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
+    """One conversation: the newest messages of its branch, or with `before` those right before that message."""
+    shown = _visible(request, pk)
+    try:
+        stretch = transcript.stretch(shown, before=int(request.GET["before"]) if "before" in request.GET else None)
+    except (Message.DoesNotExist, ValueError):
+        raise Http404 from None
+    context = {"conversation": shown, "stretch": stretch}
+    if request.htmx:
+        return render(request, "chat/_stretch.html", context)
+    context |= _sidebar(request, current=pk) | {
+        "blank_entries": transcript.blank_entries(),
+        "looks": shown.looks.select_related("reader"),
+        "max_bytes": settings.MESSAGE_MAX_BYTES,
+        "model": _model_status(),
+    }
+    return render(request, "chat/conversation.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@login_required
+def rename(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
+    """Give a conversation another title."""
+    renamed = _visible(request, pk)
+    form = RenameForm(request.POST or None, initial={"title": str(renamed)})
+    if request.method == "POST" and form.is_valid():
+        Conversation.objects.filter(pk=pk).update(title=form.cleaned_data["title"])
+        return redirect(_back(request, renamed.get_absolute_url()))
+    return _dialog(request, "rename", {"conversation": renamed, "form": form})
+
+
+@require_http_methods(["GET", "POST"])
+@never_cache
+@login_required
+def delete(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
+    """Delete a conversation with everything in it, after asking."""
+    doomed = _visible(request, pk)
+    if request.method == "POST":
+        address = doomed.get_absolute_url()
+        doomed.delete()
+        back = _back(request, "home")
+        return redirect("home" if back == address else back)
+    return _dialog(request, "delete", {"conversation": doomed})
+
+
+@require_GET
+def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    """The process answers; nothing else is asked."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+@require_GET
+@never_cache
+def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
+    """Whether replies can be written now: 200, or 503 with the reason."""
+    status = _model_status()
+    answer = {"ready": status.ready, "reason": status.reason, "model": status.model}
+    return JsonResponse(answer, status=200 if status.ready else 503)
+
+
+def _model_status() -> "runtime.Status":
+    from chat import runtime  # here, so that addresses can be resolved without the engine's libraries
+
+    return runtime.status()
+
+
+def _visible(request: PersonRequest, pk: uuid.UUID) -> Conversation:
+    return get_object_or_404(Conversation.objects.visible_to(request.user), pk=pk)
+
+
+def _sidebar(request: PersonRequest, current: uuid.UUID | None) -> dict[str, Any]:
+    query = request.GET.get("q", "").strip()
+    return {
+        "query": query,
+        "current": current,
+        "groups": sidebar.groups(request.user, query, current),
+        "list_size": sidebar.LIST_SIZE,
+    }
+
+
+def _dialog(request: PersonRequest, name: str, context: dict[str, Any]) -> HttpResponse:
+    """The form alone for the page's dialog, or as a page of its own."""
+    context["next"] = _back(request, "")
+    return render(request, f"chat/_{name}.html" if request.htmx else f"chat/{name}.html", context)
+
+
+def _back(request: PersonRequest, fallback: str) -> str:
+    """The address of this site that the person came from, else the fallback."""
+    address = request.POST.get("next") or request.htmx.current_url_abs_path or fallback
+    return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else fallback
+
+
+def _uuid(text: str) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None
