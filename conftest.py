@@ -31,3 +31,10 @@ def plain_static_files(settings):
     """Pages can be rendered without collecting static files first."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns when it is missing.
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings):
+    """A slow hash is the point elsewhere; here it would be most of the time."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

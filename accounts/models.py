@@ -8,19 +8,27 @@ from typing import Self
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 
 class User(AbstractUser):
     """A person with an account."""
 
+    class Meta:
+        """Called by what they are."""
+
+        verbose_name = "person"
+        verbose_name_plural = "people"
+
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
     """Finds invitations by what their link carries."""
 
     def usable(self) -> Self:
-        """Those that are neither used nor out of date."""
-        return self.filter(accepted_at=None, expires_at__gt=timezone.now())
+        """Those neither used nor out of date, whose sender could still send them."""
+        sender = Q(created_by=None) | Q(created_by__is_active=True, created_by__is_staff=True)
+        return self.filter(sender, accepted_at=None, expires_at__gt=timezone.now())
 
     def with_token(self, token: str) -> Self:
         """The usable one that belongs to this token, if any."""
@@ -62,14 +70,24 @@ class Invitation(models.Model):
         return self.note or f"Invitation {self.pk}"
 
     @classmethod
-    def issue(cls, role: str = Role.MEMBER, *, created_by: User | None = None, note: str = "") -> "tuple[Invitation, str]":
-        """Make an invitation; returns it with the token, which is not kept and cannot be shown again."""
+    def issue(cls, role: str = Role.MEMBER, *, note: str = "") -> "tuple[Invitation, str]":
+        """Make an invitation; returns it with its token, which is not kept and cannot be shown again."""
+        invitation = cls(role=role, note=note)
+        token = invitation.seal()
+        invitation.save()
+        return invitation, token
+
+    def seal(self) -> str:
+        """Set a new token and the time it lasts, without saving; returns the token."""
         token = secrets.token_urlsafe(24)
-        expires_at = timezone.now() + timedelta(days=settings.INVITATION_DAYS)
-        row = cls.objects.create(
-            token_hash=_hash(token), role=role, created_by=created_by, note=note, expires_at=expires_at
-        )
-        return row, token
+        self.token_hash = _hash(token)
+        self.expires_at = timezone.now() + timedelta(days=settings.INVITATION_DAYS)
+        return token
+
+    @property
+    def is_expired(self) -> bool:
+        """True once its days are over."""
+        return self.expires_at <= timezone.now()
 
     @transaction.atomic
     def accept(self, person: User) -> None:

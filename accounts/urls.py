@@ -1,5 +1,14 @@
 """The addresses of logging in and getting an account."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from accounts.views import AcceptInvitation, Account, LoginView, LogoutView
+
+urlpatterns = [
+    path("login/", LoginView.as_view(), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("account/", Account.as_view(), name="account"),
+    path("invitations/<slug:token>/", AcceptInvitation.as_view(), name="accept_invitation"),
+    # The owner's first link; the same view, because the invitation says what its person becomes.
+    path("setup/<slug:token>/", AcceptInvitation.as_view(), name="setup"),
+]

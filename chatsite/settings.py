@@ -37,7 +37,7 @@ INSTALLED_APPS = [
     "channels",
     "accounts",
     "chat",
-    "django.contrib.admin",
+    "accounts.panel.PanelConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -161,7 +161,12 @@ AXES_LOCKOUT_CALLABLE = "accounts.views.locked_out"
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
 AXES_VERBOSE = False
-AXES_IPWARE_PROXY_COUNT = TRUSTED_PROXIES or None
+AXES_CLIENT_IP_CALLABLE = "accounts.guessing.client_address"
+# A try while locked out is refused unseen and does not lengthen the wait, so that Retry-After is true.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+# It would keep who logged in when and from where for ever, and the links that were opened.
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
 OWNER_USERNAME = env.text("CHAT_OWNER_USERNAME")
 OWNER_PASSWORD = env.text("CHAT_OWNER_PASSWORD")
 INVITATION_DAYS = env.integer("INVITATION_DAYS", 7, least=1, most=90)
