@@ -1,5 +1,6 @@
 """Typed readers of the environment that say at once what is wrong with a value."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -40,6 +41,20 @@ def integer(name: str, default: int, *, least: int, most: int) -> int:
     return number
 
 
+def number(name: str, default: float, *, least: float, most: float) -> float:
+    """A number from least to most, both included. Raises ImproperlyConfigured otherwise."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return default
+    try:
+        parsed = float(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name}={value!r} is no number.") from None
+    if not least <= parsed <= most:  # NaN fails this as well
+        raise ImproperlyConfigured(f"{name}={value} is out of range: give {least:g} to {most:g}.")
+    return parsed
+
+
 def items(name: str, default: tuple[str, ...] = ()) -> list[str]:
     """A comma-separated list, its items stripped, empty ones left out."""
     value = os.environ.get(name, "")
@@ -53,18 +68,27 @@ def path(name: str, default: Path) -> Path:
 
 
 def secret(name: str, keep_in: Path) -> str:
-    """The variable, or a key made once and kept in a file that only this user can read."""
-    from django.core.management.utils import get_random_secret_key
+    """The variable, or a key made once and kept in a file that only this user can read.
 
+    Raises ImproperlyConfigured when the file cannot be made or read, or is empty.
+    """
     if value := os.environ.get(name):
         return value
-    if not keep_in.exists():
-        keep_in.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = os.open(keep_in, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            pass
-        else:
-            with os.fdopen(handle, "w") as file:
-                file.write(get_random_secret_key())
-    return keep_in.read_text().strip()
+    try:
+        _make_key(keep_in)
+        key = keep_in.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(f"Cannot keep a key in {keep_in}: {error.strerror}. Is DATA_DIR right?") from error
+    if not key:
+        raise ImproperlyConfigured(f"{keep_in} is empty. Delete it and start again.")
+    return key
+
+
+def _make_key(file: Path) -> None:
+    from django.core.management.utils import get_random_secret_key
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as new:
+            new.write(get_random_secret_key())

@@ -1,0 +1,71 @@
+"""Runs the site: web server and model in this one process, until Ctrl-C or SIGTERM."""
+
+import asyncio
+import os
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+
+_ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104
+_LOCAL_NAMES = {"localhost", "127.0.0.1", "[::1]"}
+
+
+class Command(BaseCommand):
+    help = "Serve the site on HOST and PORT. Run 'prepare' before the first start."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from twisted.internet.error import CannotListenError
+
+        from chatsite.server import ChatServer
+
+        _check_data()
+        try:
+            ChatServer(load=_application, ready=self._announce, finish=_finish).run()
+        except CannotListenError as error:
+            reason = getattr(error.socketError, "strerror", None) or error.socketError
+            raise CommandError(
+                f"Cannot listen on {settings.HOST}, port {settings.PORT}: {reason}. "
+                "Is the site running already? HOST and PORT choose another address."
+            ) from error
+
+    def _announce(self, port: int) -> None:
+        host = settings.HOST.strip("[]")
+        everywhere = host in _ALL_ADDRESSES
+        name = "127.0.0.1" if everywhere else f"[{host}]" if ":" in host else host
+        note = " and this machine's other addresses" if everywhere else ""
+        self.stdout.write(f"Serving on http://{name}:{port}{note}. Press Ctrl-C to stop.")
+        if everywhere and set(settings.ALLOWED_HOSTS) <= _LOCAL_NAMES:
+            self.stdout.write("Others reach it once ALLOWED_HOSTS has the name that they type into the browser.")
+        self.stdout.flush()
+
+
+def _check_data() -> None:
+    """Raises CommandError when the data directory cannot be written or the database is not up to date."""
+    if not os.access(settings.DATA_DIR, os.W_OK | os.X_OK):
+        raise CommandError(f"Cannot write to {settings.DATA_DIR}. DATA_DIR chooses another directory.")
+    try:
+        executor = MigrationExecutor(connection)
+        behind = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    except DatabaseError as error:
+        raise CommandError(f"Cannot read the database: {error}.") from error
+    finally:
+        connection.close()
+    if behind:
+        raise CommandError("The database is not up to date. Run: python manage.py prepare")
+
+
+def _application() -> Any:
+    """The site; importing it starts the engine."""
+    from chatsite.asgi import application
+
+    return application
+
+
+async def _finish() -> None:
+    """Keep the replies that are being written, then end the engine."""
+    from chat import runtime
+
+    await asyncio.to_thread(runtime.stop)
