@@ -1,0 +1,214 @@
+"""A model's chat template: what it can do, and the prompt that it makes of a conversation."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from chat.inference.template import traits
+from chat.inference.template.adapt import LADDER, NOTES, Turn, shape
+from chat.inference.template.contents import Contents, Segment
+from chat.inference.template.sandbox import Refused, TemplateError, compile_template, parse, run
+
+logger = logging.getLogger(__name__)
+
+GENERIC = """\
+{{ bos_token }}
+{%- for message in messages %}
+{{- '### ' + message.role | capitalize + '\\n' + message.content }}
+{{- (eos_token if message.role == 'assistant' else '') + '\\n\\n' }}
+{%- endfor %}
+{{- '### Assistant\\n' if add_generation_prompt }}"""
+
+_PROBE_DATE = datetime(2025, 1, 1, tzinfo=UTC)  # probes are compared with each other, over midnight too
+
+
+class ChatTemplate:
+    """Renders conversations. Contents never reach the template, so no text can steer it or become a control token.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(
+        self, source: str, *, bos: str = "", eos: str = "", strftime_now: Callable[[str], str] | None = None
+    ) -> None:
+        """Compile `source`; raise TemplateError naming the reason when it is empty or does not compile."""
+        if not source.strip():
+            raise TemplateError("The chat template is empty")
+        tree = parse(source)
+        self._template = compile_template(source)
+        self._tokens = {"bos_token": bos, "eos_token": eos}
+        self._strftime_now = strftime_now
+        self._switches = traits.find_switches(tree)
+        self._notes: dict[str, None] = {}
+        self._works: dict[tuple[bool, ...], int] = {}
+        self.supports_thinking = bool(self._switches)
+        self.reasoning = traits.find_reasoning(source)
+        self.turn_end = traits.find_turn_end(self._probe, eos)
+        self.stop_texts: tuple[str, ...] = ()  # texts at which a reply has ended, where the template has no marker
+
+    @classmethod
+    def generic(cls, *, bos: str = "", eos: str = "") -> ChatTemplate:
+        """The plain template, of headings alone, for a model file that carries none."""
+        template = cls(GENERIC, bos=bos, eos=eos)
+        template.stop_texts = ("\n### User\n",)
+        return template
+
+    @property
+    def adapted(self) -> tuple[str, ...]:
+        """What conversations had to be adapted for so far, each kind once."""
+        return tuple(self._notes)
+
+    def render(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        thinking: bool | None = None,
+        now: datetime | None = None,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> list[Segment]:
+        """The prompt for the assistant's next turn, as segments in order; it never fails a conversation.
+
+        `messages` have "role" (system, user or assistant), "content" and perhaps "reasoning_content". `thinking`
+        sets the template's own switch, None leaves its default. `extra` variables come from the operator, never from
+        a person: the template sees and prints them as they are.
+        """
+        contents = Contents()
+        turns = [turn for index, message in enumerate(messages) if (turn := self._hide(contents, index, message))]
+        variables = self._variables(thinking, now) | dict(extra or {})
+        if tools:
+            variables["tools"] = contents.hide_in_json(tools)
+        return self._render_adapted(turns, contents, variables)
+
+    def opens_reasoning(self, segments: Sequence[Segment]) -> bool:
+        """Whether a prompt ends inside the model's reasoning, so that the reply begins there."""
+        if self.reasoning is None or not segments or not segments[-1].special:
+            return False
+        return segments[-1].text.rstrip().endswith(self.reasoning[0].rstrip())
+
+    def _hide(self, contents: Contents, index: int, message: Mapping[str, Any]) -> Turn | None:
+        role = _ROLES.get(message["role"], "user")
+        content = str(message.get("content") or "")
+        if role == "system" and not content.strip():
+            return None
+        text = self._trims[role].apply(content)
+        reasoning = str(message.get("reasoning_content") or "").strip() if role == "assistant" else ""
+        return Turn(
+            role,
+            contents.hide(text, index, exact=text == content),
+            contents.hide(reasoning, index) if reasoning else "",
+        )
+
+    def _render_adapted(self, turns: list[Turn], contents: Contents, variables: dict[str, Any]) -> list[Segment]:
+        """Climb the ladder to the first form that the template takes and of which it leaves out nothing."""
+        incomplete: list[Segment] | None = None
+        reason = ""
+        for rung, adapted in self._forms(turns):
+            try:
+                rendered = run(self._template, variables | self._messages(adapted))
+                segments = contents.reveal(rendered)
+            except Refused as refusal:
+                reason = reason or str(refusal)
+                continue
+            shown = contents.placeholders(rendered)
+            if all(contents.placeholders(turn.content) <= shown for turn in turns):
+                self._remember(turns, rung)
+                return segments
+            if incomplete is None and _shows_last_user(turns, contents, shown):
+                incomplete = segments
+        if incomplete is not None:
+            self._note("a message that the template leaves out")
+            return incomplete
+        self._note(f"a conversation that the template refuses, put as plain text ({reason or 'a message is missing'})")
+        return contents.reveal(run(_generic_template, variables | {"messages": _as_dicts(turns, parts=False)}))
+
+    def _forms(self, turns: list[Turn]) -> Iterator[tuple[int, list[Turn]]]:
+        """The conversation by each rung of the ladder, what worked for its like first, nothing twice."""
+        known = self._works.get(shape(turns), 0)
+        tried: list[list[Turn]] = []
+        for rung in sorted(range(len(LADDER)), key=lambda rung: rung != known):
+            adapted = turns
+            for step in LADDER[rung]:
+                adapted = step(adapted)
+            if adapted not in tried:
+                tried.append(adapted)
+                yield rung, adapted
+
+    def _remember(self, turns: list[Turn], rung: int) -> None:
+        self._works[shape(turns)] = rung
+        for step in LADDER[rung]:
+            self._note(NOTES[step])
+
+    def _note(self, note: str) -> None:
+        if note not in self._notes:
+            self._notes[note] = None
+            logger.warning("Adapted to the model's chat template: %s", note)
+
+    def _variables(self, thinking: bool | None, now: datetime | None) -> dict[str, Any]:
+        switches = dict.fromkeys(self._switches, thinking) if thinking is not None else {}
+        return {
+            **self._tokens,
+            **self._no_tools,
+            **switches,
+            "add_generation_prompt": True,
+            "strftime_now": self._clock(now),
+        }
+
+    def _clock(self, now: datetime | None) -> Callable[[str], str]:
+        if now is None and self._strftime_now is not None:
+            return self._strftime_now
+        return (now or datetime.now().astimezone()).strftime
+
+    def _messages(self, turns: list[Turn]) -> dict[str, Any]:
+        return {"messages": _as_dicts(turns, parts=self._parts)}
+
+    @cached_property
+    def _no_tools(self) -> dict[str, Any]:
+        """Some templates want `tools` to be none (as transformers passes it), some take that for a list of tools."""
+        plain = {**self._tokens, "add_generation_prompt": True, "strftime_now": _PROBE_DATE.strftime}
+        plain["messages"] = [{"role": "user", "content": "Zquser"}]
+        lengths = {}
+        for name, choice in {"none": {"tools": None}, "undefined": {}}.items():
+            try:
+                lengths[name] = len(run(self._template, plain | choice))
+            except Refused:
+                continue
+        return {} if lengths and min(lengths, key=lambda name: lengths[name]) == "undefined" else {"tools": None}
+
+    @cached_property
+    def _parts(self) -> bool:
+        return traits.wants_parts(self._probe_as_given)
+
+    @cached_property
+    def _trims(self) -> dict[str, traits.Trim]:
+        return {role: traits.find_trim(self._probe, role) for role in ("system", "user", "assistant")}
+
+    def _probe(self, messages: list[traits.Message], generate: bool) -> str:
+        turns = [Turn(message["role"], message["content"]) for message in messages]
+        return self._probe_as_given(_as_dicts(turns, parts=self._parts), generate)
+
+    def _probe_as_given(self, messages: Sequence[traits.Message], generate: bool) -> str:
+        variables = self._variables(None, _PROBE_DATE) | {"messages": messages, "add_generation_prompt": generate}
+        return run(self._template, variables)
+
+
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_generic_template = compile_template(GENERIC)
+
+
+def _as_dicts(turns: list[Turn], *, parts: bool) -> list[traits.Message]:
+    messages: list[traits.Message] = []
+    for turn in turns:
+        content = [{"type": "text", "text": turn.content}] if parts else turn.content
+        reasoning = {"reasoning_content": turn.reasoning} if turn.reasoning else {}
+        messages.append({"role": turn.role, "content": content, **reasoning})
+    return messages
+
+
+def _shows_last_user(turns: list[Turn], contents: Contents, shown: set[str]) -> bool:
+    last = next((turn for turn in reversed(turns) if turn.role == "user"), None)
+    return last is None or contents.placeholders(last.content) <= shown
