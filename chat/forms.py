@@ -3,14 +3,13 @@
 from django import forms
 
 from chat import typed
-from chat.models import Conversation
 
 
 class RenameForm(forms.Form):
     """A conversation's title."""
 
     title = forms.CharField(
-        max_length=Conversation._meta.get_field("title").max_length,
+        max_length=200,
         widget=forms.TextInput(attrs={"autofocus": True, "autocomplete": "off"}),
     )
 

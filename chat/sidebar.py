@@ -23,7 +23,7 @@ class Group:
 
 
 def groups(person: User, query: str = "", current: uuid.UUID | None = None) -> list[Group]:
-    """The newest LIST_SIZE conversations that hold something, or are the current one, and have the query in their title."""
+    """The newest LIST_SIZE conversations that have the query in their title. Empty ones only if current."""
     found = Conversation.objects.visible_to(person).filter(Q(head__isnull=False) | Q(pk=current))
     if query:
         found = found.filter(title__icontains=query)

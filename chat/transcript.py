@@ -1,16 +1,20 @@
 """What a page shows of a conversation: one stretch of its branch, each message with its HTML and its siblings."""
 
 import json
+import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from chat import rendering
 from chat.models import Conversation, Message
 
 PAGE_SIZE = 100
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,13 @@ class Entry:
         """A reply as safe HTML; nothing for a person's message, which is shown as typed."""
         if self.message.role == Message.Role.USER or not self.message.text:
             return SafeString()
-        from chat import rendering
-
         # What is still being written changes every second: not worth a place in the cache.
         render = rendering.render if self.message.is_unfinished else _rendered
-        return render(self.message.text)
+        try:
+            return render(self.message.text)
+        except Exception:
+            logger.exception("Message %s could not be rendered; it is shown as it is.", self.message.pk)
+            return format_html("<pre>{}</pre>", self.message.text)
 
     @property
     def usage(self) -> str:
@@ -97,6 +103,4 @@ def _siblings(conversation: Conversation, messages: Iterable[Message]) -> dict[i
 
 @lru_cache(maxsize=512)
 def _rendered(text: str) -> SafeString:
-    from chat import rendering
-
     return rendering.render(text)

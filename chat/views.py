@@ -9,12 +9,13 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from accounts.models import User
 from chat import sidebar, transcript
 from chat.forms import RenameForm
 from chat.models import Conversation, Message
+from chat.services.notices import announce_title
 
 if TYPE_CHECKING:
     from chat import runtime
@@ -51,7 +52,7 @@ def conversations(request: PersonRequest) -> HttpResponse:
     return render(request, "chat/_list.html" if request.htmx else "chat/list.html", context)
 
 
-@require_GET
+@require_safe
 @never_cache
 @login_required
 def conversation(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
@@ -82,6 +83,7 @@ def rename(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
     form = RenameForm(request.POST or None, initial={"title": str(renamed)})
     if request.method == "POST" and form.is_valid():
         Conversation.objects.filter(pk=pk).update(title=form.cleaned_data["title"])
+        announce_title(pk, form.cleaned_data["title"])
         return redirect(_back(request, renamed.get_absolute_url()))
     return _dialog(request, "rename", {"conversation": renamed, "form": form})
 
@@ -127,11 +129,14 @@ def _visible(request: PersonRequest, pk: uuid.UUID) -> Conversation:
 
 def _sidebar(request: PersonRequest, current: uuid.UUID | None) -> dict[str, Any]:
     query = request.GET.get("q", "").strip()
+    groups = sidebar.groups(request.user, query, current)
+    listed = sum(len(group.conversations) for group in groups)
     return {
         "query": query,
         "current": current,
-        "groups": sidebar.groups(request.user, query, current),
-        "list_size": sidebar.LIST_SIZE,
+        "groups": groups,
+        "is_cut": listed == sidebar.LIST_SIZE,
+        "listed": listed,
     }
 
 

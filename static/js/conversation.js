@@ -1,0 +1,207 @@
+// The conversation that is shown: applies the server's frames to it, and asks for what it lacks.
+
+import { Message } from "./message.js";
+import { newId } from "./ids.js";
+
+/**
+ * Events: `busy` (detail: the unfinished reply or null), `acknowledged` (detail: client_id), `refused` (detail: the
+ * error frame), `began`, `ended` (detail: its status), `branched`, `titled` (detail: the title), `edit` (detail: message).
+ */
+export class Conversation extends EventTarget {
+  #list;
+  #socket;
+  #messages = new Map();
+  #refreshing = null;
+  #isStale = false;
+  #handlers = {
+    hello: (frame) => this.#hello(frame),
+    "message.created": ({ message }) => this.#created(message),
+    "reply.started": ({ message }) => this.#started(message),
+    "reply.queued": ({ reply, position }) => this.#messages.get(reply)?.wait(position),
+    "reply.delta": (frame) => this.#messages.get(frame.reply)?.grow(frame),
+    "reply.done": ({ message }) => this.#done(message),
+    "title.changed": ({ title }) => this.#tell("titled", title),
+    "head.changed": ({ head }) => head === this.last?.id || this.refresh(),
+    branched: () => this.#tell("branched"),
+    error: (frame) => this.#error(frame),
+  };
+
+  /** @param {HTMLElement} list that holds the articles  @param {Socket} socket */
+  constructor(list, socket) {
+    super();
+    this.#list = list;
+    this.#socket = socket;
+    this.adopt();
+    socket.addEventListener("frame", ({ detail }) => this.#handlers[detail.type]?.(detail));
+    list.addEventListener("click", (event) => this.#click(event.target.closest("[data-action]")));
+  }
+
+  /** The message that was said last. */
+  get last() {
+    const article = this.#list.querySelector("article:last-of-type");
+    return article && this.#messages.get(Number(article.dataset.id));
+  }
+
+  /** The reply that waits or is being written, if there is one. */
+  get unfinished() {
+    const last = this.last;
+    return last?.isUnfinished ? last : null;
+  }
+
+  /** Whether a message with this client_id is shown. */
+  has(clientId) {
+    return [...this.#messages.values()].some((message) => message.clientId === clientId);
+  }
+
+  /** Take over articles that the server rendered. */
+  adopt() {
+    const known = this.#messages;
+    this.#messages = new Map();
+    for (const article of this.#list.querySelectorAll("article")) {
+      const message = known.get(Number(article.dataset.id));
+      this.#add(message?.article === article ? message : new Message(article));
+    }
+  }
+
+  send(frame) {
+    this.#socket.deliver({ type: "message.send", ...frame });
+  }
+
+  stop() {
+    if (this.unfinished) this.#socket.send({ type: "reply.stop", reply: this.unfinished.id });
+  }
+
+  /** Load the branch that is shown now, and follow what is being written in it. */
+  async refresh() {
+    this.#isStale = true;
+    this.#refreshing ??= this.#reload().finally(() => (this.#refreshing = null));
+    await this.#refreshing;
+  }
+
+  async #reload() {
+    while (this.#isStale) {
+      this.#isStale = false;
+      const response = await fetch(location.pathname, { headers: { "X-Refresh": "1" } });
+      if (!response.ok || response.redirected) return location.reload();
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      if (!this.#isStale) this.#replace(page.getElementById("messages"));
+    }
+    return undefined;
+  }
+
+  #replace(fresh) {
+    const focus = Focus.within(this.#list);
+    this.#list.replaceChildren(...fresh.childNodes);
+    window.htmx?.process(this.#list);
+    this.adopt();
+    focus?.restore();
+    if (this.unfinished) this.#follow(this.unfinished);
+    this.#tell("busy", this.unfinished);
+  }
+
+  #hello({ head, unfinished, title }) {
+    this.#tell("titled", title);
+    const endedMeanwhile = this.unfinished && !unfinished.includes(this.unfinished.id);
+    if (head !== (this.last?.id ?? null) || endedMeanwhile) this.refresh();
+    else if (this.unfinished) this.#follow(this.unfinished);
+    this.#tell("busy", this.unfinished);
+  }
+
+  #created(message) {
+    this.#acknowledge(message.client_id);
+    this.#append(message);
+  }
+
+  #started(message) {
+    this.#acknowledge(message.client_id);
+    if (this.#append(message)) this.#follow(this.#messages.get(message.id));
+    this.#tell("busy", this.unfinished);
+    this.#tell("began");
+  }
+
+  #done(message) {
+    this.#messages.get(message.id)?.update(message);
+    this.#tell("busy", this.unfinished);
+    this.#tell("ended", message.status);
+  }
+
+  #error(frame) {
+    this.#socket.acknowledge(frame.client_id);
+    this.#tell("refused", frame);
+    this.#list.querySelectorAll("[data-action]:disabled[data-pending]").forEach(release);
+  }
+
+  /** Show a new message at the end. One that belongs elsewhere is a new branch, which the server knows better. */
+  #append(message) {
+    if (this.#messages.has(message.id)) return false;
+    if (message.parent !== (this.last?.id ?? null)) {
+      this.refresh();
+      return false;
+    }
+    const added = this.#add(Message.create(message));
+    this.#list.append(added.article);
+    return true;
+  }
+
+  #add(message) {
+    this.#messages.set(message.id, message);
+    return message;
+  }
+
+  #follow(message) {
+    this.#socket.send({ type: "reply.follow", reply: message.id, after: message.seq });
+  }
+
+  #acknowledge(clientId) {
+    if (!clientId) return;
+    this.#socket.acknowledge(clientId);
+    this.#tell("acknowledged", clientId);
+  }
+
+  #click(button) {
+    const message = button && this.#messages.get(Number(button.closest("article").dataset.id));
+    if (!message) return;
+    const actions = {
+      retry: () => this.#retry(message, button),
+      edit: () => this.#tell("edit", message),
+      copy: () => this.#tell("copy", { message, button }),
+      show: () => this.#socket.send({ type: "branch.show", message: Number(button.dataset.message) }),
+    };
+    actions[button.dataset.action]?.();
+  }
+
+  #retry(message, button) {
+    button.disabled = true;
+    button.dataset.pending = "";
+    this.#socket.deliver({ type: "reply.retry", reply: message.id, client_id: newId() });
+  }
+
+  #tell(name, detail = null) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+
+function release(button) {
+  button.disabled = false;
+  delete button.dataset.pending;
+}
+
+/** Where the focus was among the messages, so that it is not lost when they are replaced. */
+class Focus {
+  constructor(list, place, action) {
+    Object.assign(this, { list, place, action });
+  }
+
+  static within(list) {
+    const article = document.activeElement?.closest("article");
+    if (!article || !list.contains(article)) return null;
+    const place = [...list.querySelectorAll("article")].indexOf(article);
+    return new Focus(list, place, document.activeElement.getAttribute("aria-label"));
+  }
+
+  restore() {
+    const article = this.list.querySelectorAll("article")[this.place];
+    const button = article && [...article.querySelectorAll("button:enabled")].find((one) => one.ariaLabel === this.action);
+    (button ?? this.list.parentElement).focus({ preventScroll: Boolean(button) });
+  }
+}

@@ -1,0 +1,126 @@
+// One message in the page: what the server rendered, or made from the template, and how it grows.
+
+import { usageLine } from "./usage.js";
+
+const UNFINISHED = ["queued", "streaming"];
+
+export class Message {
+  #article;
+  #parts = {};
+  // The number of the last part that is shown. What the server rendered has none: it is replaced by the first part.
+  #seq = 0;
+
+  constructor(article) {
+    this.#article = article;
+    for (const part of article.querySelectorAll("[data-part]")) this.#parts[part.dataset.part] = part;
+    this.#showUsage();
+  }
+
+  /** A message that was not in the page yet, from a frame's `message`. */
+  static create(message) {
+    const template = document.querySelector(`[data-message-template="${message.role}"]`);
+    const article = template.content.querySelector("article").cloneNode(true);
+    article.id = `message-${message.id}`;
+    Object.assign(article.dataset, { id: message.id, parent: message.parent ?? "", clientId: message.client_id ?? "" });
+    const created = new Message(article);
+    created.update(message);
+    return created;
+  }
+
+  get article() {
+    return this.#article;
+  }
+
+  get id() {
+    return Number(this.#article.dataset.id);
+  }
+
+  get parent() {
+    return this.#article.dataset.parent ? Number(this.#article.dataset.parent) : null;
+  }
+
+  get clientId() {
+    return this.#article.dataset.clientId;
+  }
+
+  get seq() {
+    return this.#seq;
+  }
+
+  get isUnfinished() {
+    return UNFINISHED.includes(this.#article.dataset.status);
+  }
+
+  /** What was said, as it was written. */
+  get source() {
+    return (this.#parts.text ?? this.#parts.source.content).textContent;
+  }
+
+  /** Show all that a frame's `message` holds. */
+  update({ role, status, text, reasoning, html, error, usage, model }) {
+    const isPerson = role === "user";
+    if (isPerson) this.#parts.text.textContent = text;
+    else this.#fill({ text, reasoning, html });
+    if (error) this.#parts.error.textContent = error;
+    if (usage && !isPerson) Object.assign(this.#parts.usage.dataset, { usage: JSON.stringify(usage), model: model ?? "" });
+    this.#article.dataset.finish = usage?.finish_reason ?? "";
+    this.#setStatus(status);
+    this.#showUsage();
+  }
+
+  /** Add a `reply.delta`. Parts that are shown already change nothing. Returns whether it was new. */
+  grow({ seq, text, reasoning, closed, open }) {
+    if (seq <= this.#seq || !this.isUnfinished) return false;
+    if (this.#seq === 0) this.#fill({ text: "", reasoning: "", html: "" });
+    this.#seq = seq;
+    this.#parts.closed.insertAdjacentHTML("beforeend", closed ?? "");
+    this.#parts.open.innerHTML = open ?? "";
+    this.#parts.source.content.append(text ?? "");
+    this.#parts["reasoning-text"].append(reasoning ?? "");
+    this.#setStatus("streaming");
+    this.#showWhatIsThere();
+    return true;
+  }
+
+  /** Say how many wait before it. */
+  wait(position) {
+    const before = position - 1;
+    const people = before === 1 ? "1 reply" : `${before} replies`;
+    this.#parts.queue.textContent = before > 0 ? `Waiting: ${people} before yours` : "Waiting: yours is next";
+  }
+
+  #fill({ text, reasoning, html }) {
+    this.#parts.closed.innerHTML = html ?? "";
+    this.#parts.open.replaceChildren();
+    this.#parts.source.content.replaceChildren(text ?? "");
+    this.#parts["reasoning-text"].textContent = reasoning ?? "";
+    this.#showWhatIsThere();
+  }
+
+  #showWhatIsThere() {
+    this.#article.toggleAttribute("data-empty", !hasText(this.#parts.source.content));
+    this.#parts.reasoning.hidden = !hasText(this.#parts["reasoning-text"]);
+  }
+
+  #setStatus(status) {
+    this.#article.dataset.status = status;
+    // While it grows a screen reader must not read each piece; the status line says that it begins and ends.
+    if (this.isUnfinished) {
+      this.#article.ariaBusy = "true";
+      this.#article.ariaLive = "off";
+    } else {
+      this.#article.removeAttribute("aria-busy");
+      this.#article.removeAttribute("aria-live");
+    }
+  }
+
+  #showUsage() {
+    const line = this.#parts.usage;
+    if (line?.dataset.usage) line.textContent = usageLine(JSON.parse(line.dataset.usage), line.dataset.model);
+  }
+}
+
+// Looks for the first text only: asking for all of it at every part would cost more the longer a reply gets.
+function hasText(node) {
+  return Array.prototype.some.call(node.childNodes, (child) => child.textContent !== "");
+}

@@ -1,0 +1,5 @@
+// Pages with a sidebar and no conversation.
+
+import { Sidebar } from "./sidebar.js";
+
+new Sidebar();
