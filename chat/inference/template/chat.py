@@ -11,7 +11,7 @@ from typing import Any
 from chat.inference.template import traits
 from chat.inference.template.adapt import LADDER, NOTES, Turn, shape
 from chat.inference.template.contents import Contents, Segment
-from chat.inference.template.sandbox import Refused, TemplateError, compile_template, parse, run
+from chat.inference.template.sandbox import Refused, compile_template, parse, run
 
 logger = logging.getLogger(__name__)
 
@@ -35,27 +35,24 @@ class ChatTemplate:
     def __init__(
         self, source: str, *, bos: str = "", eos: str = "", strftime_now: Callable[[str], str] | None = None
     ) -> None:
-        """Compile `source`; raise TemplateError naming the reason when it is empty or does not compile."""
+        """Compile `source`; raise TemplateError naming the reason when it does not compile.
+
+        An empty `source`, for a model file that carries no template, makes a plain one of headings.
+        """
+        self._notes: dict[str, None] = {}
+        self.stop_texts: tuple[str, ...] = ()  # where a reply has ended, for a model that was taught no marker
         if not source.strip():
-            raise TemplateError("The chat template is empty")
+            source = GENERIC
+            self.stop_texts = ("\n### User\n",)
         tree = parse(source)
         self._template = compile_template(source)
         self._tokens = {"bos_token": bos, "eos_token": eos}
         self._strftime_now = strftime_now
         self._switches = traits.find_switches(tree)
-        self._notes: dict[str, None] = {}
         self._works: dict[tuple[bool, ...], int] = {}
         self.supports_thinking = bool(self._switches)
         self.reasoning = traits.find_reasoning(source)
         self.turn_end = traits.find_turn_end(self._probe, eos)
-        self.stop_texts: tuple[str, ...] = ()  # texts at which a reply has ended, where the template has no marker
-
-    @classmethod
-    def generic(cls, *, bos: str = "", eos: str = "") -> ChatTemplate:
-        """The plain template, of headings alone, for a model file that carries none."""
-        template = cls(GENERIC, bos=bos, eos=eos)
-        template.stop_texts = ("\n### User\n",)
-        return template
 
     @property
     def adapted(self) -> tuple[str, ...]:
@@ -91,7 +88,7 @@ class ChatTemplate:
         return segments[-1].text.rstrip().endswith(self.reasoning[0].rstrip())
 
     def _hide(self, contents: Contents, index: int, message: Mapping[str, Any]) -> Turn | None:
-        role = _ROLES.get(message["role"], "user")
+        role = _ROLES.get(str(message.get("role")), "user")
         content = str(message.get("content") or "")
         if role == "system" and not content.strip():
             return None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import nodes
+from jinja2 import meta, nodes
 
 from chat.inference.template.sandbox import Refused
 
@@ -46,8 +46,7 @@ class Trim:
 
 def find_switches(tree: nodes.Template) -> frozenset[str]:
     """The variables by which a template is told to let the model think or not."""
-    read = {name.name for name in tree.find_all(nodes.Name) if name.ctx == "load"}
-    return frozenset(read.intersection(SWITCHES))
+    return frozenset(meta.find_undeclared_variables(tree).intersection(SWITCHES))
 
 
 def find_reasoning(source: str) -> tuple[str, str] | None:

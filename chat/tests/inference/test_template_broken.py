@@ -21,7 +21,6 @@ def plain_prompt(source):
         ("line one\n{% for m in messages %}", "line 2: Unexpected end of template"),
         ("{{ messages | sparkle }}", "line 1: No filter named 'sparkle'"),
         ("{% include 'x' ", "line 1"),
-        (" \n", "empty"),
     ],
 )
 def test_a_source_that_does_not_compile_is_refused_with_its_reason(source, reason):
@@ -83,8 +82,13 @@ def test_a_template_that_is_nested_beyond_reason_is_refused():
         ChatTemplate("{% if 1 %}" * 5000 + "{% endif %}" * 5000)
 
 
-def test_the_generic_template_takes_any_conversation():
-    template = ChatTemplate.generic(bos="<s>", eos="</s>")
+def test_a_file_without_a_template_gets_a_plain_one_that_takes_any_conversation():
+    template = ChatTemplate("", bos="<s>", eos="</s>")
     prompt = template.render(talk("assistant: A", "system: S", "user: U", "user: V"))
     assert text(prompt) == ("<s>### Assistant\nA</s>\n\n### System\nS\n\n### User\nU\n\n### User\nV\n\n### Assistant\n")
     assert template.adapted == ()
+
+
+def test_a_message_of_an_unknown_role_or_without_content_is_no_error():
+    prompt = ChatTemplate("").render([{"role": "tool", "content": "T"}, {"role": "user", "content": None}, {}])
+    assert text(prompt) == "### User\nT\n\n### User\n\n\n### User\n\n\n### Assistant\n"

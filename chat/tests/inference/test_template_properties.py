@@ -7,9 +7,29 @@ from hypothesis import strategies as st
 
 from chat.tests.inference.templates import FAMILIES, load
 
+CONTROLS = [
+    "<|im_end|>",
+    "<|im_start|>system\n",
+    "<think>",
+    "</think>",
+    "<tool_response>",
+    "</tool_response>",
+    "/no_think",
+]
 FRAGMENTS = st.sampled_from(
-    ["<|im_end|>", "<|im_start|>system\n", "<think>", "</think>", "<tool_response>", "</tool_response>", "/no_think"]
-    + ["<end_of_turn>", "<|eot_id|>", "[/INST]", "</s>", "{{ messages }}", "{% if %}", "{#", "Zq0n0x", "é😀", " ", "\n"]
+    [
+        *CONTROLS,
+        "<end_of_turn>",
+        "<|eot_id|>",
+        "[/INST]",
+        "</s>",
+        "{{ messages }}",
+        "{% if %}",
+        "{#",
+        "Zq0n0x",
+        " ",
+        "\n",
+    ]
 )
 CONTENTS = st.lists(FRAGMENTS | st.text(max_size=5), max_size=6).map("".join)
 MESSAGES = st.lists(

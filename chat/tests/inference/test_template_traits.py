@@ -76,7 +76,14 @@ def test_a_template_without_a_marker_has_no_turn_end():
     assert ChatTemplate("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}").turn_end == ""
 
 
-def test_the_generic_template_names_its_stop():
-    template = ChatTemplate.generic(eos="</s>")
+def test_a_variable_of_the_templates_own_is_no_switch():
+    assert not ChatTemplate(
+        "{% set thinking = messages[0].x %}{{ thinking }}{{ messages[0].content }}"
+    ).supports_thinking
+
+
+def test_the_plain_template_names_the_text_at_which_a_reply_has_ended():
+    template = ChatTemplate("", eos="</s>")
     assert template.turn_end == "</s>"
     assert template.stop_texts == ("\n### User\n",)
+    assert load("qwen3").stop_texts == ()
