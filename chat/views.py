@@ -117,7 +117,7 @@ def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
     return JsonResponse(answer, status=200 if status.ready else 503)
 
 
-def _model_status() -> "runtime.Status":
+def _model_status() -> "runtime.RuntimeStatus":
     from chat import runtime  # here, so that addresses can be resolved without the engine's libraries
 
     return runtime.status()

@@ -24,6 +24,7 @@ const scroll = new Scroll(element("log"), element("messages"), element("jump"));
 
 const announce = (text) => (element("announcer").textContent = text);
 
+let wasEdit = false;
 let noticeTimer = null;
 function notify(text) {
   clearTimeout(noticeTimer);
@@ -65,13 +66,15 @@ conversation.addEventListener("edit", ({ detail }) => composer.edit(detail));
 conversation.addEventListener("copy", async ({ detail }) => {
   announce(await copyFrom(detail.button, detail.message.source));
 });
-conversation.addEventListener("branched", () =>
-  notify("The conversation had gone on elsewhere. What you sent began another version; the arrows lead back."),
-);
+conversation.addEventListener("branched", () => {
+  if (wasEdit) return; // Then a branch is what was wanted.
+  notify("The conversation had gone on elsewhere. What you sent began another version; the arrows lead back.");
+});
 
 composer.addEventListener("send", ({ detail }) => {
+  wasEdit = detail.isEdit;
   scroll.toEnd();
-  conversation.send(detail);
+  conversation.send(detail.frame);
 });
 composer.addEventListener("stop", () => conversation.stop());
 

@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
 const kilobytes = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const isTouch = matchMedia("(hover: none) and (pointer: coarse)");
 
-/** Events: `send` (detail: client_id, parent, text), `stop`. */
+/** Events: `send` (detail: frame with client_id, parent, text; isEdit), `stop`. */
 export class Composer extends EventTarget {
   #form;
   #draft;
@@ -67,8 +67,9 @@ export class Composer extends EventTarget {
   }
 
   acknowledge(clientId) {
-    if (this.#pending?.client_id !== clientId) return;
-    const isUnchanged = this.text === this.#pending.text;
+    const sent = this.#pending ?? this.#draft.load();
+    if (sent.client_id !== clientId) return;
+    const isUnchanged = this.text === sent.text;
     this.#pending = null;
     this.#showError("");
     if (isUnchanged) this.#empty();
@@ -76,11 +77,11 @@ export class Composer extends EventTarget {
   }
 
   /** Something was refused: say why and keep the text. */
-  refuse({ client_id: clientId, text }) {
-    if (this.#pending && (!clientId || clientId === this.#pending.client_id)) {
-      this.#pending = null;
-      this.#draft.save({ text: this.text });
-    }
+  refuse({ client_id: clientId, reply, text }) {
+    const isAboutThis = this.#pending && clientId === this.#pending.client_id;
+    if (isAboutThis) this.#draft.save({ text: this.text });
+    // An error that names nothing may be about this one too: the same text goes out under the same client_id then.
+    if (isAboutThis || !(clientId || reply)) this.#pending = null;
     this.#showError(text);
     this.#enable();
   }
@@ -113,7 +114,7 @@ export class Composer extends EventTarget {
     this.#draft.save(this.#pending);
     this.#showError("");
     this.#enable();
-    this.dispatchEvent(new CustomEvent("send", { detail: this.#pending }));
+    this.dispatchEvent(new CustomEvent("send", { detail: { frame: this.#pending, isEdit: Boolean(this.#edited) } }));
   }
 
   #listen() {

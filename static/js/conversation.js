@@ -1,5 +1,7 @@
 // The conversation that is shown: applies the server's frames to it, and asks for what it lacks.
 
+import { Focus } from "./focus.js";
+import { Growth } from "./growth.js";
 import { Message } from "./message.js";
 import { newId } from "./ids.js";
 
@@ -11,6 +13,8 @@ export class Conversation extends EventTarget {
   #list;
   #socket;
   #messages = new Map();
+  // By the reply's id: what the server has sent of it. It sends each part once a connection, so it is kept over refreshes.
+  #growths = new Map();
   #refreshing = null;
   #isStale = false;
   #handlers = {
@@ -18,7 +22,7 @@ export class Conversation extends EventTarget {
     "message.created": ({ message }) => this.#created(message),
     "reply.started": ({ message }) => this.#started(message),
     "reply.queued": ({ reply, position }) => this.#messages.get(reply)?.wait(position),
-    "reply.delta": (frame) => this.#messages.get(frame.reply)?.grow(frame),
+    "reply.delta": (frame) => this.#grow(frame),
     "reply.done": ({ message }) => this.#done(message),
     "title.changed": ({ title }) => this.#tell("titled", title),
     "head.changed": ({ head }) => head === this.last?.id || this.refresh(),
@@ -61,6 +65,8 @@ export class Conversation extends EventTarget {
       const message = known.get(Number(article.dataset.id));
       this.#add(message?.article === article ? message : new Message(article));
     }
+    const growth = this.unfinished && this.#growths.get(this.unfinished.id);
+    if (growth) this.unfinished.show(growth);
   }
 
   send(frame) {
@@ -114,33 +120,38 @@ export class Conversation extends EventTarget {
 
   #started(message) {
     this.#acknowledge(message.client_id);
-    if (this.#append(message)) this.#follow(this.#messages.get(message.id));
+    this.#append(message);
     this.#tell("busy", this.unfinished);
     this.#tell("began");
   }
 
+  #grow(frame) {
+    const growth = this.#growths.get(frame.reply) ?? new Growth();
+    this.#growths.set(frame.reply, growth);
+    const message = this.#messages.get(frame.reply);
+    if (growth.add(frame) && message?.isUnfinished) message.grow(frame, growth);
+  }
+
   #done(message) {
+    this.#growths.delete(message.id);
     this.#messages.get(message.id)?.update(message);
     this.#tell("busy", this.unfinished);
     this.#tell("ended", message.status);
   }
 
   #error(frame) {
-    this.#socket.acknowledge(frame.client_id);
+    // Without an id it may be about anything that is under way.
+    if (frame.client_id) this.#socket.acknowledge(frame.client_id);
+    else if (!frame.reply) this.#socket.forget();
     this.#tell("refused", frame);
     this.#list.querySelectorAll("[data-action]:disabled[data-pending]").forEach(release);
   }
 
   /** Show a new message at the end. One that belongs elsewhere is a new branch, which the server knows better. */
   #append(message) {
-    if (this.#messages.has(message.id)) return false;
-    if (message.parent !== (this.last?.id ?? null)) {
-      this.refresh();
-      return false;
-    }
-    const added = this.#add(Message.create(message));
-    this.#list.append(added.article);
-    return true;
+    if (this.#messages.has(message.id)) return;
+    if (message.parent === (this.last?.id ?? null)) this.#list.append(this.#add(Message.create(message)).article);
+    else this.refresh();
   }
 
   #add(message) {
@@ -149,7 +160,7 @@ export class Conversation extends EventTarget {
   }
 
   #follow(message) {
-    this.#socket.send({ type: "reply.follow", reply: message.id, after: message.seq });
+    this.#socket.send({ type: "reply.follow", reply: message.id, after: this.#growths.get(message.id)?.seq ?? 0 });
   }
 
   #acknowledge(clientId) {
@@ -184,24 +195,4 @@ export class Conversation extends EventTarget {
 function release(button) {
   button.disabled = false;
   delete button.dataset.pending;
-}
-
-/** Where the focus was among the messages, so that it is not lost when they are replaced. */
-class Focus {
-  constructor(list, place, action) {
-    Object.assign(this, { list, place, action });
-  }
-
-  static within(list) {
-    const article = document.activeElement?.closest("article");
-    if (!article || !list.contains(article)) return null;
-    const place = [...list.querySelectorAll("article")].indexOf(article);
-    return new Focus(list, place, document.activeElement.getAttribute("aria-label"));
-  }
-
-  restore() {
-    const article = this.list.querySelectorAll("article")[this.place];
-    const button = article && [...article.querySelectorAll("button:enabled")].find((one) => one.ariaLabel === this.action);
-    (button ?? this.list.parentElement).focus({ preventScroll: Boolean(button) });
-  }
 }

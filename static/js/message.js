@@ -7,8 +7,8 @@ const UNFINISHED = ["queued", "streaming"];
 export class Message {
   #article;
   #parts = {};
-  // The number of the last part that is shown. What the server rendered has none: it is replaced by the first part.
-  #seq = 0;
+  // Whether it shows the parts as they come; what the server rendered is replaced by the first of them.
+  #isLive = false;
 
   constructor(article) {
     this.#article = article;
@@ -43,10 +43,6 @@ export class Message {
     return this.#article.dataset.clientId;
   }
 
-  get seq() {
-    return this.#seq;
-  }
-
   get isUnfinished() {
     return UNFINISHED.includes(this.#article.dataset.status);
   }
@@ -68,18 +64,23 @@ export class Message {
     this.#showUsage();
   }
 
-  /** Add a `reply.delta`. Parts that are shown already change nothing. Returns whether it was new. */
-  grow({ seq, text, reasoning, closed, open }) {
-    if (seq <= this.#seq || !this.isUnfinished) return false;
-    if (this.#seq === 0) this.#fill({ text: "", reasoning: "", html: "" });
-    this.#seq = seq;
-    this.#parts.closed.insertAdjacentHTML("beforeend", closed ?? "");
-    this.#parts.open.innerHTML = open ?? "";
-    this.#parts.source.content.append(text ?? "");
-    this.#parts["reasoning-text"].append(reasoning ?? "");
+  /** Add the newest `reply.delta`, which the growth holds already. */
+  grow(frame, growth) {
+    if (!this.#isLive) return this.show(growth);
+    this.#parts.closed.insertAdjacentHTML("beforeend", frame.closed ?? "");
+    this.#parts.open.innerHTML = frame.open ?? "";
+    this.#parts.source.content.append(frame.text ?? "");
+    this.#parts["reasoning-text"].append(frame.reasoning ?? "");
     this.#setStatus("streaming");
-    this.#showWhatIsThere();
-    return true;
+    return this.#showWhatIsThere();
+  }
+
+  /** Show all that has arrived of a reply. */
+  show({ text, reasoning, closed, open }) {
+    this.#isLive = true;
+    this.#setStatus("streaming");
+    this.#fill({ text, reasoning, html: closed });
+    this.#parts.open.innerHTML = open;
   }
 
   /** Say how many wait before it. */

@@ -10,7 +10,7 @@ export function watchReadiness(notice) {
     const answer = await fetch(notice.dataset.address).then((response) => response.json()).catch(() => null);
     if (!answer) return;
     notice.hidden = answer.ready;
-    notice.textContent = answer.reason;
+    notice.querySelector("[data-part='reason']").textContent = answer.reason;
     if (answer.ready) clearInterval(timer);
   }, ASK_EVERY_MS);
 }

@@ -52,6 +52,11 @@ export class Socket extends EventTarget {
     this.#unacknowledged.delete(clientId);
   }
 
+  /** Send nothing again. */
+  forget() {
+    this.#unacknowledged.clear();
+  }
+
   #hear(data) {
     this.#heardAt = Date.now();
     const frame = JSON.parse(data);
