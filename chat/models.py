@@ -108,6 +108,23 @@ class Conversation(models.Model):
             raise RefusedPost("reply_running", "A reply to this message is being written. Stop it or wait for it.")
         return Posted(question, self._await_reply(question, client_id), created=True, branched=True)
 
+    def show(self, pk: int) -> int:
+        """Make the newest branch through a message the one that is shown; returns its leaf, the new head.
+
+        Raises RefusedPost when the message is not in this conversation.
+        """
+        parents = dict(self.messages.order_by("id").values_list("id", "parent_id"))
+        if pk not in parents:
+            raise RefusedPost("unknown_message", "This message is not in this conversation. Load the page again.")
+        through = {pk}
+        for child, parent in parents.items():  # A parent is always older than its children.
+            if parent in through:
+                through.add(child)
+        leaf = max(through)
+        Conversation.objects.filter(pk=self.pk).update(head=leaf)
+        self.head_id = leaf
+        return leaf
+
     def branch(self, leaf: int | None = None) -> list["Message"]:
         """The messages from the first to the given leaf (default: the head), oldest first."""
         path = self.path(leaf)
@@ -213,12 +230,11 @@ class Message(models.Model):
         """True while the reply waits or is being written."""
         return self.status in self.UNFINISHED
 
-    def save_progress(self, text: str, reasoning: str) -> None:
-        """Keep what has been written so far of a reply that goes on."""
+    def save_progress(self, text: str, reasoning: str) -> bool:
+        """Keep what has been written so far of a reply that goes on. Returns False if it has ended or is gone."""
         self.text, self.reasoning, self.status = text, reasoning, self.Status.STREAMING
-        Message.objects.filter(pk=self.pk, status__in=self.UNFINISHED).update(
-            text=text, reasoning=reasoning, status=self.status
-        )
+        unfinished = Message.objects.filter(pk=self.pk, status__in=self.UNFINISHED)
+        return bool(unfinished.update(text=text, reasoning=reasoning, status=self.status))
 
     def finish(self, status: str, **fields: Any) -> bool:
         """End a reply with its last text and figures. Returns False, and changes nothing, if it had ended before."""

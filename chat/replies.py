@@ -45,6 +45,7 @@ class Reply:
         self.owner = owner
         self.position = 0  # In the queue; 0 when it does not wait.
         self.stopping = False
+        self.leaving = False  # It ends because the server does, not because a person wants it.
         self.final: dict[str, Any] | None = None
         # Set by whoever writes the reply; called when somebody wants it to end.
         self.on_stop: Callable[[], object] = lambda: None
@@ -84,10 +85,10 @@ class Reply:
         self._open = open
         self._wake()
 
-    def stop(self) -> None:
+    def stop(self, *, leaving: bool = False) -> None:
         """Ask for the end; the one who writes it decides when. Asking again changes nothing."""
         if not self.stopping and self.final is None:
-            self.stopping = True
+            self.stopping, self.leaving = True, leaving
             self.on_stop()
 
     def finish(self, message: dict[str, Any]) -> None:
@@ -118,8 +119,8 @@ class Reply:
                 await changed.wait()
 
     def _since(self, seen: int) -> Part:
-        merged = ("".join(parts[seen:]) for parts in (self._texts, self._reasonings, self._closed))
-        return Part(self.seq, *merged, self._open)
+        text, reasoning, closed = ("".join(parts[seen:]) for parts in (self._texts, self._reasonings, self._closed))
+        return Part(self.seq, text, reasoning, closed, self._open)
 
     def _wake(self) -> None:
         self._changed.set()

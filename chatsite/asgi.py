@@ -1,6 +1,7 @@
 """The ASGI application: pages over HTTP, conversations over WebSockets, and the engine that starts beside them."""
 
 import os
+import sys
 
 from django.core.asgi import get_asgi_application
 
@@ -8,11 +9,21 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
 pages = get_asgi_application()
 
 # What follows needs the apps to be loaded.
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.db import DatabaseError, connection  # noqa: E402
 
 from chat import runtime  # noqa: E402
+from chat.models import Message  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
 
-application = ProtocolTypeRouter({"http": pages, "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns))})
+# The consumer finds out itself who is there (chat.sessions): without a thread that all sockets share.
+application = ProtocolTypeRouter({"http": pages, "websocket": URLRouter(websocket_urlpatterns)})
+
+# Before anything is accepted: what an earlier process left unfinished has ended.
+try:
+    Message.interrupt_unfinished()
+except DatabaseError as error:
+    sys.exit(f"The database cannot be used yet ({error}). Run: python manage.py prepare")
+finally:
+    connection.close()
 runtime.start()

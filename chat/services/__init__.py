@@ -1,0 +1,25 @@
+"""The use cases that cross database, memory, engine and sockets: send, stop, retry, show a branch, follow."""
+
+from chat.models import RefusedPost
+from chat.services.following import FROM_NOW, Standing, describe_all, follow_reply, look_at, stop_reply
+from chat.services.notices import announce_title, group_of
+from chat.services.posting import Sent, retry_reply, send_message, sent_before, show_branch
+from chat.services.writing import close
+
+__all__ = [
+    "FROM_NOW",
+    "RefusedPost",
+    "Sent",
+    "Standing",
+    "announce_title",
+    "close",
+    "describe_all",
+    "follow_reply",
+    "group_of",
+    "look_at",
+    "retry_reply",
+    "send_message",
+    "sent_before",
+    "show_branch",
+    "stop_reply",
+]
