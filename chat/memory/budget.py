@@ -38,4 +38,5 @@ class Budget:
         reserve = max(1, min(max_reply_tokens, context_tokens // 4))
         prompt = context_tokens - reserve
         headroom = max(prompt // 10, min(96, prompt // 4))
-        return cls(context_tokens, reserve, high=prompt - headroom, low=prompt * 2 // 5, summary=prompt // 5)
+        summary = max(prompt // 5, min(128, prompt // 4))
+        return cls(context_tokens, reserve, high=prompt - headroom, low=prompt * 2 // 5, summary=summary)

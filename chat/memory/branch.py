@@ -1,0 +1,112 @@
+"""A branch of a conversation as the prompt builder takes it, read from the database, and summaries written to it.
+
+Order is the tree's, never the clocks'. Everything is reached through one conversation, so nothing of another gets in.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from chat.memory.prompt import Layout, Notes, ids
+from chat.models import Conversation, Message, Summary
+
+_TO_COME = HumanMessage(".")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A branch up to one message: its path of ids from the first to the last, and the layout of a prompt for it."""
+
+    conversation: uuid.UUID
+    owner: int
+    path: list[int]
+    layout: Layout
+
+    def covered_by(self, cut: int) -> int:
+        """The id of the last message before the turn at `cut`, a reply that is not shown included."""
+        if cut == len(self.layout.turns):
+            return self.path[-1]
+        return self.path[self.path.index(ids(self.layout.turns[cut : cut + 1])[0]) - 1]
+
+
+def read_question(reply: Message, fingerprint: str) -> Branch:
+    """The branch that ends in the message which `reply` answers. Raises DoesNotExist when that is gone."""
+    conversation = Conversation.objects.get(pk=reply.conversation_id)
+    question = conversation.messages.get(children=reply.pk)
+    path = _path(conversation, question.pk)
+    return _branch(conversation, path, path[:-1], _as_message(question, fingerprint), fingerprint)
+
+
+def read_past(conversation_id: uuid.UUID, leaf: int, fingerprint: str) -> Branch | None:
+    """The branch that ends in `leaf`, before anything was said after it. None when it is gone."""
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    path = _path(conversation, leaf) if conversation else []
+    return _branch(conversation, path, path, _TO_COME, fingerprint) if conversation and path else None
+
+
+def system_of(conversation: Conversation) -> tuple[SystemMessage, ...]:
+    """Its system prompt, if it has one."""
+    return (SystemMessage(conversation.system_prompt),) if conversation.system_prompt.strip() else ()
+
+
+@transaction.atomic
+def store(branch: Branch, cut: int, *, text: str, author: str, model: str) -> Summary | None:
+    """A new summary of the notes and the turns before `cut`; None if branch or notes have changed in the meantime."""
+    conversation = Conversation.objects.filter(pk=branch.conversation).first()
+    path = _path(conversation, branch.path[-1]) if conversation else []
+    notes = branch.layout.notes
+    if not conversation or path != branch.path or _applying(conversation, path) != (notes.summary if notes else None):
+        return None
+    return conversation.summaries.create(
+        covers_until_id=branch.covered_by(cut),
+        grown_from_id=notes.summary if notes else None,
+        text=text,
+        author=author,
+        model=model,
+    )
+
+
+def _path(conversation: Conversation, leaf: int | None) -> list[int]:
+    try:
+        return conversation.path(leaf) if leaf else []
+    except KeyError:  # deleted, or never of this conversation
+        return []
+
+
+def _branch(
+    conversation: Conversation, path: list[int], before: list[int], message: BaseMessage, fingerprint: str
+) -> Branch:
+    assert isinstance(message, HumanMessage), "the database demands a person's message before each reply"
+    notes, rest = None, before
+    applying = _applying(conversation, before)
+    if applying and (summary := conversation.summaries.filter(pk=applying).first()):
+        covered = before.index(summary.covers_until_id) + 1
+        notes, rest = Notes(summary.text, tuple(before[:covered]), summary.pk), before[covered:]
+    rows = conversation.messages.in_bulk(rest)
+    turns = tuple(_as_message(rows[pk], fingerprint) for pk in rest if pk in rows and _is_shown(rows[pk]))
+    layout = Layout(message=message, system=system_of(conversation), notes=notes, turns=turns)
+    return Branch(conversation.pk, conversation.owner_id, path, layout)
+
+
+def _applying(conversation: Conversation, path: Sequence[int]) -> int | None:
+    """The id of the summary that reaches furthest on this path, the newest of several."""
+    place = {pk: at for at, pk in enumerate(path)}
+    marks = conversation.summaries.values_list("covers_until_id", "id")
+    return max(((place[until], pk) for until, pk in marks if until in place), default=(0, None))[1]
+
+
+def _is_shown(row: Message) -> bool:
+    """A reply that is not finished or has no text is in no prompt; the message that it answers is."""
+    return not row.is_unfinished and bool(row.text.strip())
+
+
+def _as_message(row: Message, fingerprint: str) -> BaseMessage:
+    if row.role == Message.Role.USER:
+        return HumanMessage(row.text, id=str(row.pk))
+    if not row.token_ids or row.fingerprint != fingerprint:
+        return AIMessage(row.text, id=str(row.pk))
+    sampled = {"token_ids": bytes(row.token_ids), "fingerprint": row.fingerprint}
+    return AIMessage(row.text, id=str(row.pk), additional_kwargs=sampled)

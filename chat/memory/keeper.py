@@ -1,0 +1,144 @@
+"""Memory's way to the database, the model and back: prompts before a reply, summaries after it."""
+
+import asyncio
+import logging
+import traceback
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from langchain_core.messages import HumanMessage
+
+from chat.database import in_database
+from chat.inference.request import Preempted
+from chat.memory import summary
+from chat.memory.branch import Branch, read_past, read_question, store, system_of
+from chat.memory.budget import Budget
+from chat.memory.prompt import Layout, Prompt, build, check, turn_starts
+from chat.models import Conversation, Message, Summary
+
+if TYPE_CHECKING:
+    from chat.llm import LocalChatModel
+
+logger = logging.getLogger(__name__)
+
+PATIENCE = 300.0  # seconds for one summary by the model, waiting for its turn included; then key sentences do
+REPLIES_MEANWHILE = 2  # so many in the same conversation end the waiting as well: its context fills up
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds after the request has given way to somebody
+
+
+async def prompt_for(reply: Message, model: "LocalChatModel") -> Prompt:
+    """What the model is shown to write `reply`. Raises MessageTooLong, and DoesNotExist when the branch is gone."""
+    branch = await in_database(read_question, reply, model.fingerprint)
+    return await asyncio.to_thread(build, branch.layout, _budget(model), model.count)
+
+
+async def check_fits(
+    conversation: Conversation,
+    parent_id: int | None,  # noqa: ARG001 - what is always verbatim on a branch will count here
+    text: str,
+    model: "LocalChatModel",
+) -> None:
+    """Raise MessageTooLong if a message could not be answered, whatever of the branch is left out."""
+    layout = Layout(HumanMessage(text), system_of(conversation))
+    await asyncio.to_thread(check, layout, _budget(model), model.count)
+
+
+@dataclass
+class Keeper:
+    """Writes the summaries of a process, one at a time for each conversation.
+
+    Nothing is kept but what is in the database: after a restart the next reply finds the same work due.
+    """
+
+    patience: float = PATIENCE
+    first_pause: float = FIRST_PAUSE
+    _waiting: dict[uuid.UUID, list[int]] = field(default_factory=dict)
+
+    async def after_reply(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> None:
+        """Fold what is due on the branch that ends in `leaf_id`. Raises nothing; a fault is logged without content.
+
+        While another call is at work on the conversation, this one leaves its leaf to it and returns.
+        """
+        if conversation_id in self._waiting:
+            self._waiting[conversation_id].append(leaf_id)
+            return
+        leaves = self._waiting[conversation_id] = [leaf_id]
+        try:
+            while leaves:
+                await self._catch_up(conversation_id, leaves.pop(0), model)
+        except Exception as error:
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            logger.error(
+                "Conversation %s was not summarised: %s at %s:%s",
+                *(conversation_id, type(error).__name__, where.filename, where.lineno),
+            )
+        finally:
+            del self._waiting[conversation_id]
+
+    async def _catch_up(self, conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel") -> None:
+        """In as many portions as the model needs to read everything that is due; each is stored by itself."""
+        while branch := await in_database(read_past, conversation_id, leaf, model.fingerprint):
+            cut = await asyncio.to_thread(summary.due, branch.layout, _budget(model), model.count)
+            if not cut or not await self._fold(branch, cut, model):
+                return
+
+    async def _fold(self, branch: Branch, cut: int, model: "LocalChatModel") -> bool:
+        """One summary, by the model if it can. False if nothing smaller than the turns themselves is to be had."""
+        budget = _budget(model)
+        portion = await asyncio.to_thread(summary.readable, branch.layout, cut, budget, model.count)
+        if portion and (text := await self._by_model(branch, portion, budget, model)):
+            return await self._keep(branch, portion, text, Summary.Author.MODEL, model.model_name)
+        for start in turn_starts(branch.layout.turns):
+            if (portion or 1) <= start <= cut:
+                text = await asyncio.to_thread(_extracted, branch.layout, start, budget, model)
+                if text:
+                    return await self._keep(branch, start, text, Summary.Author.EXTRACT, "")
+        return False
+
+    async def _by_model(self, branch: Branch, cut: int, budget: Budget, model: "LocalChatModel") -> str:
+        """The model's summary, checked; empty when it fails, is not to be trusted or takes too long."""
+        try:
+            async with asyncio.timeout(self.patience):
+                text = await self._ask_until_answered(branch, cut, budget, model)
+            return await asyncio.to_thread(_checked, text, branch.layout, cut, budget, model)
+        except summary.Unusable as fault:
+            logger.info("Conversation %s: the model's summary cannot be used: %s", branch.conversation, fault)
+        except Exception as error:
+            logger.warning("Conversation %s: the model wrote no summary: %s", branch.conversation, type(error).__name__)
+        return ""
+
+    async def _ask_until_answered(self, branch: Branch, cut: int, budget: Budget, model: "LocalChatModel") -> str:
+        pause = self.first_pause
+        while True:
+            try:
+                return await summary.ask(
+                    *(model, branch.layout, cut, budget.summary),
+                    owner=str(branch.owner),
+                    conversation=str(branch.conversation),
+                )
+            except Preempted:
+                logger.debug("Conversation %s: the summary gave way", branch.conversation)
+            await asyncio.sleep(pause)
+            if len(self._waiting[branch.conversation]) >= REPLIES_MEANWHILE:
+                raise summary.Unusable("gave way too often")
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _keep(self, branch: Branch, cut: int, text: str, author: str, model_name: str) -> bool:
+        row = await in_database(store, branch, cut, text=text, author=author, model=model_name)
+        if row:
+            logger.info("Conversation %s: summary %s by %s of %s turns", branch.conversation, row.pk, author, cut)
+        return True  # even if somebody else was quicker: then the next look sees his
+
+
+def _budget(model: "LocalChatModel") -> Budget:
+    return Budget.of(model.context_tokens, settings.LLM_MAX_REPLY_TOKENS)
+
+
+def _extracted(past: Layout, cut: int, budget: Budget, model: "LocalChatModel") -> str:
+    return summary.extracted(past, cut, summary.is_smaller(past, cut, budget, model.count))
+
+
+def _checked(text: str, past: Layout, cut: int, budget: Budget, model: "LocalChatModel") -> str:
+    return summary.check(text, past, cut, summary.is_smaller(past, cut, budget, model.count))
