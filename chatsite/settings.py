@@ -136,7 +136,8 @@ SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 _HTTPS = bool(ORIGINS) and all(origin.startswith("https://") for origin in ORIGINS)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _HTTPS
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-SECURE_REFERRER_POLICY = "no-referrer"
+# No other site learns an address of ours. "no-referrer" would make browsers send forms with "Origin: null".
+SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "django.views.csrf.csrf_failure"
@@ -188,7 +189,10 @@ LLM_CONTEXT = env.integer("LLM_CONTEXT", 0, least=0, most=1_048_576)
 LLM_SLOTS = env.integer("LLM_SLOTS", 0, least=0, most=64)
 LLM_THREADS = env.integer("LLM_THREADS", 0, least=0, most=512)
 LLM_AUTOSTART = env.flag("LLM_AUTOSTART", default=True)
+# A JSON file by which a scripted runner answers instead of a model, for tests (chat.inference.testing).
+LLM_SCRIPT = env.text("LLM_SCRIPT")
 LLM_REASONING = env.flag("LLM_REASONING", default=True)
+LLM_TEMPERATURE = env.number("LLM_TEMPERATURE", 0.7, least=0, most=2)
 LLM_MAX_REPLY_TOKENS = env.integer("LLM_MAX_REPLY_TOKENS", 1024, least=1, most=1_048_576)
 LLM_MAX_REPLY_SECONDS = env.integer("LLM_MAX_REPLY_SECONDS", 600, least=1, most=86_400)
 LLM_QUEUE_LIMIT = env.integer("LLM_QUEUE_LIMIT", 100, least=1, most=100_000)

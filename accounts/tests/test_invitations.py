@@ -108,6 +108,6 @@ def test_the_token_is_neither_stored_nor_cached_nor_sent_on(client, db):
     assert token not in str(list(Invitation.objects.values()))
     answer = client.get(url)
     assert "no-store" in answer["Cache-Control"]
-    assert answer["Referrer-Policy"] == "no-referrer"
+    assert answer["Referrer-Policy"] == "same-origin"
     answer = client.post(url, GOOD)
     assert token not in str(dict(client.session))
