@@ -70,6 +70,7 @@ class Writing:
         self.row = row
         self._rendered = rendering.RenderedStream()
         self._open = ""
+        self._unrendered = ""  # Everything since rendering failed.
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._fresh = asyncio.Event()
@@ -139,12 +140,24 @@ class Writing:
     async def _flush(self) -> None:
         text, reasoning = "".join(self._text), "".join(self._reasoning)
         self._text, self._reasoning = [], []
-        closed = ""
-        if text:
-            patch = await in_renderer(self._rendered.push, text)
-            closed, self._open = patch.closed, patch.open
+        closed = await self._render(text) if text else ""
         if text or reasoning:
             self.reply.append(text, reasoning, closed, self._open)
+
+    async def _render(self, text: str) -> str:
+        """The HTML that is final now; the open end is kept. A fault of rendering costs the looks, not the reply."""
+        if not self._unrendered:
+            try:
+                patch = await in_renderer(self._rendered.push, text)
+            except Exception:
+                logger.exception("Reply %s cannot be rendered; it is shown as it is.", self.reply.pk)
+            else:
+                self._open = patch.open
+                return patch.closed
+        before = self._open.removesuffix(plain(self._unrendered)) if self._unrendered else self._open
+        self._unrendered += text
+        self._open = before + plain(self._unrendered)
+        return ""
 
     async def _keep_saving(self) -> None:
         """Reads along like everybody else, and saves what there is: the first part at once, then once a second."""
@@ -193,8 +206,8 @@ class Writing:
         await self._store(described(row, html))
 
     async def _html(self) -> str:
-        if not self.reply.text:
-            return ""
+        if not self.reply.text or self._unrendered:
+            return plain(self.reply.text) if self.reply.text else ""
         try:
             return await in_renderer(self._rendered.finish)
         except Exception:
