@@ -113,10 +113,10 @@ class ChatServer(daphne.server.Server):
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         if self._signalled or not reactor.running:
-            _leave()
+            leave()
         self._signalled = True
         # A thread, because the loop itself may be what hangs.
-        watchdog = threading.Timer(PATIENCE, _leave)
+        watchdog = threading.Timer(PATIENCE, leave)
         watchdog.daemon = True
         watchdog.start()
         self._loop.call_soon_threadsafe(self._begin_to_drain)
@@ -153,11 +153,12 @@ class ChatServer(daphne.server.Server):
         return [task for task in tasks if task and not task.done()]
 
 
-def _discard(event: object) -> None:
-    """Twisted's own log, which repeats what daphne says and names every connection."""
-
-
-def _leave() -> None:
+def leave() -> None:
+    """End the process now. The interpreter's own way out waits for threads that may be loading or running a model."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
+
+
+def _discard(event: object) -> None:
+    """Twisted's own log, which repeats what daphne says and names every connection."""

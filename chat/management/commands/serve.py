@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from twisted.internet.error import CannotListenError
 
-        from chatsite.server import ChatServer
+        from chatsite.server import ChatServer, leave
 
         _check_data()
         try:
@@ -30,6 +30,7 @@ class Command(BaseCommand):
                 f"Cannot listen on {settings.HOST}, port {settings.PORT}: {reason}. "
                 "Is the site running already? HOST and PORT choose another address."
             ) from error
+        leave()
 
     def _announce(self, port: int) -> None:
         host = settings.HOST.strip("[]")
@@ -66,6 +67,7 @@ def _application() -> Any:
 
 async def _finish() -> None:
     """Keep the replies that are being written, then end the engine."""
-    from chat import runtime
+    from chat import runtime, services
 
+    await services.close()
     await asyncio.to_thread(runtime.stop)

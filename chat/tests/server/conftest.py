@@ -1,5 +1,7 @@
 """Servers for tests: the bare one around a stub, and the whole site."""
 
+import shutil
+
 import pytest
 
 from .process import ServerProcess
@@ -14,11 +16,17 @@ def stub(tmp_path):
         yield server
 
 
-@pytest.fixture
-def site(tmp_path):
-    """The whole site, prepared, without a model."""
-    server = ServerProcess(tmp_path, LLM_MODEL_PATH=str(tmp_path / "none.gguf"))
-    done = server.manage("prepare")
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory):
+    """A data directory as `prepare` leaves it, with what it printed in `prepare.log`."""
+    data = tmp_path_factory.mktemp("prepared")
+    done = ServerProcess(data, LLM_MODEL_PATH="none.gguf").manage("prepare")
     assert done.returncode == 0, done.stderr
-    with server:
-        yield server
+    (data / "prepare.log").write_text(done.stdout)
+    return data
+
+
+@pytest.fixture
+def data(prepared, tmp_path):
+    """A prepared data directory of this test's own."""
+    return shutil.copytree(prepared, tmp_path / "data")
