@@ -36,11 +36,11 @@ def test_a_source_that_does_not_compile_is_refused_with_its_reason(source, reaso
         "{{ 1 / 0 }}",
         "{{ ''.__class__.__mro__[1].__subclasses__() }}",
         "{{ messages.append(1) }}{{ messages[-1].content }}",
-        "{% for i in range(100000) %}{{ 'x' * 100 }}{% endfor %}",
+        "{% for m in messages %}{{ m.content }}{% for i in range(99999) %}{{ 'x' * 40 }}{% endfor %}{% endfor %}",
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
         "no message in sight",
         "{% for m in messages %}{{ m.content | upper }}{% endfor %}",
-        "{% for m in messages %}{{ m.content[:12] }}{% endfor %}",
+        "{% for m in messages %}{{ m.content[:12] }} is the title of {{ m.content }}{% endfor %}",
         "{% for m in messages if m.role == 'assistant' %}{{ m.content }}{% endfor %}",
     ],
 )
