@@ -1,0 +1,112 @@
+"""What the scheduler and a runner say to each other: one step's work and what came of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from chat.inference.request import Request, SamplingParams
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model file says about itself, and how it was loaded.
+
+    `context` is tokens a sequence, `batch` the most tokens one step can take. `fingerprint` names the weights and the
+    vocabulary: token ids are only valid where it is the same.
+    """
+
+    name: str
+    fingerprint: str
+    architecture: str
+    vocabulary_size: int
+    context: int
+    trained_context: int
+    slots: int
+    batch: int
+    chat_template: str
+    bos: str
+    eos: str
+    adds_bos: bool
+    can_trim: bool  # False for recurrent and hybrid models: their state cannot be cut back to an earlier token
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Work:
+    """Tokens of one request that this step reads into its slot, beginning at position `start`."""
+
+    request: Request
+    slot: int
+    start: int
+    tokens: Sequence[int]
+    samples: bool  # the last token's logits are wanted: the next token is sampled
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One step's work; at most one entry a slot."""
+
+    works: tuple[Work, ...]
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens that this step reads."""
+        return sum(len(work.tokens) for work in self.works)
+
+
+@dataclass
+class Outcome:
+    """What a step did. `sampled` maps slots to new tokens.
+
+    `held` maps each slot of the batch to how many tokens its cache holds now; after an interruption that is less than
+    was asked for.
+    """
+
+    sampled: dict[int, int] = field(default_factory=dict)
+    held: dict[int, int] = field(default_factory=dict)
+
+
+class StepFailed(Exception):
+    """The model could not take a batch; what its slots hold is unknown. The text says why."""
+
+
+class Runner(Protocol):
+    """Holds a model and its caches. Only the engine's thread calls it, but for tokenize, piece and interrupt."""
+
+    info: ModelInfo
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Token ids of a text; `special` lets the text of control tokens become these tokens."""
+
+    def piece(self, token: int, *, special: bool = False) -> bytes:
+        """The bytes of a token; a control token has none unless `special`."""
+
+    def is_end(self, token: int) -> bool:
+        """True for tokens that end a turn."""
+
+    def is_control(self, token: int) -> bool:
+        """True for tokens that structure the prompt and are no text."""
+
+    def markers(self) -> dict[int, str]:
+        """Tokens that structure prompts, with their text: no text of a person may turn into one of them."""
+
+    def open_sampler(self, slot: int, params: SamplingParams, prompt: Sequence[int]) -> None:
+        """Prepare a slot's sampling for the reply to this prompt."""
+
+    def close_sampler(self, slot: int) -> None:
+        """Give the slot's sampler back; nothing happens when there is none."""
+
+    def trim(self, slot: int, keep: int) -> int:
+        """Cut a slot's cache back to its first `keep` tokens; returns how many it really holds now (`keep` or 0)."""
+
+    def decode(self, batch: Batch) -> Outcome:
+        """Read a step's tokens and sample. Raises StepFailed."""
+
+    def interrupt(self) -> None:
+        """From any thread: end the running decode as soon as possible; later ones end at once until `resume`."""
+
+    def resume(self) -> None:
+        """Let decodes run again."""
+
+    def close(self) -> None:
+        """Free everything."""

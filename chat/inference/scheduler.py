@@ -1,0 +1,161 @@
+"""Who gets a slot, and who reads how many tokens in a step."""
+
+import time
+from collections import deque
+
+from chat.inference.batch import Batch, Outcome, Work
+from chat.inference.request import Priority, QueueFull, Request
+from chat.inference.slots import SlotTable
+
+
+class Scheduler:
+    """Plain bookkeeping between the waiting requests and the slots; knows neither text nor model.
+
+    Inside a priority people take turns, and each person's own requests come in the order in which they were sent. A
+    step reads one token for each reply that is being written, and beside them a bounded piece of the prompts, the
+    oldest first: people who arrive together get their first words one after the other, not all at the end.
+    """
+
+    def __init__(self, slots: SlotTable, *, batch: int, busy_batch: int, limit: int, limit_person: int) -> None:
+        self.slots = slots
+        self.running: list[Request] = []
+        self._waiting: list[Request] = []
+        self._turns: deque[str] = deque()  # people, the one who was served last at the end
+        self._batch, self._busy_batch = batch, busy_batch
+        self._limit, self._limit_person = limit, limit_person
+        self._seconds_a_request = 5.0  # moving average of how long a slot is held
+
+    @property
+    def waiting(self) -> list[Request]:
+        """Requests without a slot, in the order in which they would get one now."""
+        return self._in_turn()
+
+    @property
+    def num_waiting(self) -> int:
+        """How many requests have no slot yet."""
+        return len(self._waiting)
+
+    @property
+    def has_work(self) -> bool:
+        """True when a step would do something."""
+        return bool(self.running or self._waiting)
+
+    def add(self, request: Request) -> None:
+        """Queue a request. Raises QueueFull."""
+        # Only those count that have to wait: a free slot is no queue.
+        excess = len(self._waiting) + 1 - self.slots.num_free
+        own = sum(other.owner == request.owner for other in self._waiting) + 1 - self.slots.num_free
+        if request.priority is Priority.PERSON and excess > self._limit:
+            raise QueueFull(self._estimate(excess), personal=False)
+        if request.priority is Priority.PERSON and own > self._limit_person:
+            raise QueueFull(self._estimate(own), personal=True)
+        self._waiting.append(request)
+
+    def remove(self, request: Request) -> None:
+        """Take a request out wherever it is; its slot keeps its tokens."""
+        if request in self._waiting:
+            self._waiting.remove(request)
+        if request in self.running:
+            self.running.remove(request)
+            held = time.monotonic() - request.admitted_at
+            self._seconds_a_request += 0.2 * (held - self._seconds_a_request)
+            self.slots.give_back(request)
+
+    def give_way(self) -> list[Request]:
+        """Running requests that must go so that more urgent ones get a slot; the caller ends them."""
+        urgent = [request for request in self._waiting if request.priority is Priority.PERSON]
+        lower = [request for request in self.running if request.priority is not Priority.PERSON]
+        lower.sort(key=lambda request: -request.priority)
+        return lower[: max(0, len(urgent) - self.slots.num_free)]
+
+    def admit(self) -> list[Request]:
+        """Give free slots to those whose turn it is."""
+        admitted = []
+        for request in self._in_turn():
+            if self._blocked(request) or self.slots.take(request) is None:
+                break
+            self._waiting.remove(request)
+            self.running.append(request)
+            request.admitted_at = time.monotonic()
+            self._served(request.owner)
+            admitted.append(request)
+        return admitted
+
+    def schedule(self) -> Batch:
+        """The next step's work: those who write first, then prompts within the budget."""
+        active = self._active()
+        writing = [request for request in active if len(request.pending) == 1 and request.is_writing]
+        reading = [request for request in active if request not in writing]
+        works = [_work(request, 1) for request in writing]
+        budget = self._busy_batch if writing else self._batch
+        budget = min(budget, self._batch - len(works))
+        for request in reading:
+            if budget <= 0:
+                break
+            work = _work(request, budget)
+            budget -= len(work.tokens)
+            works.append(work)
+        return Batch(tuple(works))
+
+    def commit(self, batch: Batch, outcome: Outcome) -> list[tuple[Request, int]]:
+        """Write down what a step did; returns the requests that got a new token, with it."""
+        sampled = []
+        for work in batch.works:
+            request, held = work.request, outcome.held[work.slot]
+            self.slots.record(work.slot, held, request.tokens)
+            request.num_computed = held
+            if work.slot in outcome.sampled:
+                sampled.append((request, outcome.sampled[work.slot]))
+        return sampled
+
+    def positions(self) -> dict[Request, int]:
+        """Each waiting request's place in the queue; 1 is next."""
+        return {request: place for place, request in enumerate(self._in_turn(), 1)}
+
+    def _active(self) -> list[Request]:
+        """Running requests of the highest priority that anybody has; the others pause."""
+        if not self.running:
+            return []
+        top = min(request.priority for request in self.running)
+        return [request for request in self.running if request.priority is top]
+
+    def _blocked(self, request: Request) -> bool:
+        """Background work begins only while no person's reply is running."""
+        return request.priority is not Priority.PERSON and any(
+            other.priority is Priority.PERSON for other in self.running
+        )
+
+    def _in_turn(self) -> list[Request]:
+        order: list[Request] = []
+        for priority in Priority:
+            lines: dict[str, deque[Request]] = {}
+            for request in self._waiting:
+                if request.priority is priority:
+                    lines.setdefault(request.owner, deque()).append(request)
+            people = sorted(lines, key=self._last_served)
+            while people:
+                order.extend(lines[person].popleft() for person in people)
+                people = [person for person in people if lines[person]]
+        return order
+
+    def _last_served(self, person: str) -> int:
+        return self._turns.index(person) if person in self._turns else -1
+
+    def _served(self, person: str) -> None:
+        if person in self._turns:
+            self._turns.remove(person)
+        self._turns.append(person)
+        if len(self._turns) > 1000:
+            self._turns.popleft()
+
+    def _estimate(self, ahead: int) -> int:
+        """Seconds until a place is free, from how long requests held their slots so far; 1 to 120."""
+        slots = sum(1 for _ in self.slots)
+        return max(1, min(120, round(ahead * self._seconds_a_request / max(1, slots))))
+
+
+def _work(request: Request, budget: int) -> Work:
+    assert request.slot is not None, "only requests with a slot are scheduled"
+    tokens = request.pending[:budget]
+    samples = request.num_computed + len(tokens) == len(request.tokens)
+    return Work(request, request.slot, request.num_computed, tokens, samples)

@@ -1,0 +1,98 @@
+"""Which tokens each slot's cache holds, and which slot suits a request best."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from chat.inference.request import Request
+
+
+@dataclass
+class Slot:
+    """One sequence of the cache. `tokens` is an exact shadow of what it holds; `key` says whose it is."""
+
+    index: int
+    tokens: list[int] = field(default_factory=list)
+    key: str = ""
+    request: Request | None = None
+    last_used: int = 0
+
+    def reusable(self, request: Request) -> int:
+        """How many tokens at the beginning of the prompt are here and may be used by this request.
+
+        Another conversation's text is never reused, not even where it is the same: how fast an answer begins would
+        tell what somebody else has written. Only the part that is the same for everybody is.
+        """
+        common = common_prefix(self.tokens, request.prompt)
+        if self.key != request.cache_key or not self.key:
+            common = min(common, request.num_shared)
+        # The last token is always read again: its logits are what the reply begins from.
+        return min(common, len(request.prompt) - 1)
+
+
+class SlotTable:
+    """All slots of a runner. `trim` is the runner's: it cuts a slot's cache and says what is left."""
+
+    def __init__(self, count: int, trim: Callable[[int, int], int]) -> None:
+        self._slots = [Slot(index) for index in range(count)]
+        self._trim = trim
+        self._clock = itertools.count(1)
+
+    def __iter__(self) -> "itertools.chain[Slot]":
+        return itertools.chain(self._slots)
+
+    def __getitem__(self, index: int) -> Slot:
+        return self._slots[index]
+
+    @property
+    def num_free(self) -> int:
+        """Slots that no request holds."""
+        return sum(slot.request is None for slot in self._slots)
+
+    def take(self, request: Request) -> Slot | None:
+        """Give the request a slot and cut its cache to what can be reused; None when all are taken."""
+        free = [slot for slot in self._slots if slot.request is None]
+        if not free:
+            return None
+        slot = self._best(free, request)
+        keep = slot.reusable(request)
+        if keep < len(slot.tokens):
+            keep = self._trim(slot.index, keep)
+        slot.tokens = list(request.prompt[:keep])
+        slot.key, slot.request, slot.last_used = request.cache_key, request, next(self._clock)
+        request.slot, request.num_computed, request.num_cached = slot.index, keep, keep
+        return slot
+
+    def give_back(self, request: Request) -> None:
+        """Free the request's slot; its tokens stay for the conversation's next turn."""
+        if request.slot is not None:
+            slot = self._slots[request.slot]
+            slot.request, slot.last_used = None, next(self._clock)
+            request.slot = None
+
+    def record(self, index: int, held: int, tokens: Sequence[int]) -> None:
+        """Set a slot's shadow: its cache holds the first `held` of these tokens."""
+        self._slots[index].tokens = list(tokens[:held])
+
+    def forget(self, index: int) -> None:
+        """Empty a slot's cache and its shadow."""
+        self._trim(index, 0)
+        self._slots[index].tokens = []
+        self._slots[index].key = ""
+
+    def _best(self, free: list[Slot], request: Request) -> Slot:
+        """The slot that holds this conversation, else the one that was not used for the longest time."""
+        own = [slot for slot in free if slot.key and slot.key == request.cache_key]
+        if own:
+            return max(own, key=lambda slot: (slot.reusable(request), slot.last_used))
+        return min(free, key=lambda slot: slot.last_used)
+
+
+def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many tokens two lists share from their beginning."""
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
