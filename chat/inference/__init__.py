@@ -1,1 +1,53 @@
-"""The engine: llama.cpp with several sequences in one batch; a library that knows nothing of the web."""
+"""The engine: llama.cpp with several sequences in one batch; a library that knows nothing of the web.
+
+engine = Engine(LlamaRunner(config), config)
+engine.start()
+prompt = engine.prompts.encode([{"role": "user", "content": "Hello"}])
+async for event in engine.generate(Request(prompt.tokens, SamplingParams())): ...
+"""
+
+import os
+
+# llama.cpp's threads wait for each other some hundred times a token. By default OpenMP lets them spin while they wait,
+# and on a machine that has anything else to do they then burn the time of the thread that they wait for: with two busy
+# neighbours on two cores, 1.5 tokens a second instead of 20. Read when the library is loaded, hence here.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+from chat.inference.config import EngineConfig
+from chat.inference.engine import Engine, Stats
+from chat.inference.request import (
+    GREEDY,
+    Chunk,
+    EngineFailed,
+    Event,
+    Finished,
+    FinishReason,
+    Preempted,
+    Priority,
+    PromptTooLong,
+    Queued,
+    QueueFull,
+    Request,
+    SamplingParams,
+    Usage,
+)
+
+__all__ = [
+    "GREEDY",
+    "Chunk",
+    "Engine",
+    "EngineConfig",
+    "EngineFailed",
+    "Event",
+    "FinishReason",
+    "Finished",
+    "Preempted",
+    "Priority",
+    "PromptTooLong",
+    "QueueFull",
+    "Queued",
+    "Request",
+    "SamplingParams",
+    "Stats",
+    "Usage",
+]

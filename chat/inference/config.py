@@ -1,0 +1,91 @@
+"""How the engine is set up: what a person chose, and what suits the machine where he did not."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """Settings of the engine; 0 means: what suits the machine and the model.
+
+    context: tokens a conversation can have, prompt and reply. slots: conversations that are worked on at the same
+    time. batch: most tokens a step reads when nobody is writing. busy_batch: the same while somebody is, so that his
+    words keep coming. Queue limits count requests that wait.
+    """
+
+    model_path: Path
+    context: int = 0
+    slots: int = 0
+    threads: int = 0
+    batch: int = 512
+    busy_batch: int = 48
+    queue_limit: int = 100
+    queue_limit_person: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("context", "slots", "threads"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} cannot be negative.")
+        if not 1 <= self.busy_batch <= self.batch:
+            raise ValueError("busy_batch must be from 1 to batch.")
+        if self.context and self.context < 256:
+            raise ValueError("A context needs at least 256 tokens.")
+        if self.slots > 64:
+            raise ValueError("More than 64 slots are not supported.")
+
+
+MOST_SLOTS = 8
+DEFAULT_CONTEXT = 4096
+# The share of free memory that caches may take by default.
+_CACHE_SHARE = 0.4
+
+
+def choose_context(config: EngineConfig, trained: int) -> int:
+    """Tokens a conversation: what was chosen, never more than the model was trained for (0: unknown)."""
+    wanted = config.context or DEFAULT_CONTEXT
+    return min(wanted, trained) if trained else wanted
+
+
+def choose_slots(config: EngineConfig, context: int, bytes_a_token: int) -> int:
+    """As many slots as memory has room for, from 1 to MOST_SLOTS, when none were chosen."""
+    if config.slots:
+        return config.slots
+    room = int(available_memory() * _CACHE_SHARE)
+    return max(1, min(MOST_SLOTS, room // max(1, context * bytes_a_token)))
+
+
+def choose_threads(config: EngineConfig) -> int:
+    """One thread a physical core that this process may use."""
+    return config.threads or max(1, min(_cores(), _cpu_quota()))
+
+
+def available_memory() -> int:
+    """Bytes that can be taken without swapping; 4 GiB where the system does not tell."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 4 * 1024**3
+
+
+def _cores() -> int:
+    """Physical cores: siblings of one core count once, since they share its arithmetic units."""
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count() or 1
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        cores.add(siblings.read_text().strip() if siblings.exists() else str(cpu))
+    return len(cores)
+
+
+def _cpu_quota() -> int:
+    """Whole processors that the control group grants; a large number without a limit."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, int(quota) // int(period)) if quota != "max" else 1024
+    except (OSError, ValueError):
+        return 1024

@@ -1,0 +1,91 @@
+"""A reply while the engine writes it: from tokens to events for whoever asked for it."""
+
+import math
+import time
+from collections.abc import Callable
+
+from chat.inference.batch import Runner
+from chat.inference.prompt import PromptEncoder
+from chat.inference.request import Chunk, Event, Finished, FinishReason, Queued, Request, Usage
+
+
+class Reply:
+    """Follows one request: assembles its text, says when it ends, and counts what it cost."""
+
+    def __init__(
+        self,
+        request: Request,
+        deliver: Callable[[Event | Exception], None],
+        runner: Runner,
+        prompts: PromptEncoder,
+    ) -> None:
+        self._request = request
+        self._deliver = deliver
+        self._runner = runner
+        self._shown_specially = prompts.reasoning_tokens
+        self._turn_starts = prompts.turn_start_tokens
+        self._text = prompts.assembler(request)
+        self._room = runner.info.context - len(request.prompt)
+        self._position = 0
+        self._num_reasoning = 0
+        self._is_plain = True  # no control token among the reply's tokens
+
+    def tell_position(self, position: int) -> None:
+        """Say where in the queue it stands, if that has changed."""
+        if position != self._position:
+            self._position = position
+            self._deliver(Queued(position))
+
+    def take(self, token: int) -> FinishReason | None:
+        """Take the token that was sampled last; returns why the reply ends with it, if it does."""
+        request = self._request
+        if math.isnan(request.first_token_at):
+            request.first_token_at = time.monotonic()
+        if self._runner.is_end(token) or token in self._turn_starts:
+            return FinishReason.STOP
+        request.tokens.append(token)
+        marker = token in self._shown_specially
+        self._is_plain = self._is_plain and not self._runner.is_control(token)
+        piece = self._text.push(self._runner.piece(token, special=marker))
+        self._num_reasoning += bool(piece.reasoning)
+        self._send(piece.text, piece.reasoning)
+        if piece.ended:
+            return FinishReason.STOP
+        if request.num_generated >= min(request.sampling.max_tokens, self._room):
+            return FinishReason.LENGTH
+        return None
+
+    def finish(self, reason: FinishReason) -> None:
+        """Send what was held back, and the figures."""
+        rest = self._text.finish()
+        self._send(rest.text, rest.reasoning)
+        exact = self._text.is_exact and self._is_plain
+        token_ids = tuple(self._request.tokens[len(self._request.prompt) :]) if exact else ()
+        self._deliver(Finished(reason, self._usage(reason), token_ids))
+
+    def fail(self, error: Exception) -> None:
+        """Tell that it cannot go on."""
+        self._deliver(error)
+
+    def _send(self, text: str, reasoning: str) -> None:
+        if text or reasoning:
+            self._deliver(Chunk(text, reasoning))
+
+    def _usage(self, reason: FinishReason) -> Usage:
+        request, now = self._request, time.monotonic()
+        admitted = now if math.isnan(request.admitted_at) else request.admitted_at
+        first = now if math.isnan(request.first_token_at) else request.first_token_at
+        return Usage(
+            prompt_tokens=len(request.prompt),
+            cached_tokens=request.num_cached,
+            completion_tokens=request.num_generated,
+            reasoning_tokens=self._num_reasoning,
+            queued_ms=_milliseconds(admitted - request.submitted_at),
+            first_token_ms=_milliseconds(first - request.submitted_at),
+            total_ms=_milliseconds(now - request.submitted_at),
+            finish_reason=reason.value,
+        )
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(seconds * 1000)

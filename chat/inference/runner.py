@@ -1,0 +1,391 @@
+"""The model itself: loads a GGUF file, tokenises, decodes batches and samples. The only file that imports llama_cpp."""
+
+import ctypes
+import ctypes.util
+import hashlib
+import logging
+import re
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+
+from chat.inference.batch import Batch, ModelInfo, Outcome, StepFailed
+from chat.inference.config import EngineConfig, choose_context, choose_slots, choose_threads
+from chat.inference.request import SamplingParams
+
+logger = logging.getLogger(__name__)
+
+_ABORTED = 2
+_LOOKS_LIKE_MARKER = re.compile(r"<\S+>|\[[A-Z_/]+\]")
+
+
+class ModelNotLoaded(Exception):
+    """The file is no model that can be used; the text names the file and the reason."""
+
+
+class LlamaRunner:
+    """A model loaded once, with one cache stream a slot (`kv_unified=False`: neighbours cost and change nothing).
+
+    Raises ModelNotLoaded. Implements chat.inference.batch.Runner.
+    """
+
+    def __init__(self, config: EngineConfig) -> None:
+        check_file(config.model_path)
+        with _CapturedLog() as log:
+            self._model = _load(config.model_path, log)
+            self._vocab = llama_cpp.llama_model_get_vocab(self._model)
+            trained = llama_cpp.llama_model_n_ctx_train(self._model)
+            context = choose_context(config, trained)
+            slots = choose_slots(config, context, self._bytes_a_token())
+            self._context = self._open_context(config, context, slots, log)
+        self._memory = llama_cpp.llama_get_memory(self._context)
+        self.info = self._describe(config, trained, slots)
+        self._samplers: dict[int, Any] = {}
+        self._pieces: dict[tuple[int, bool], bytes] = {}
+        self._newline = self._tokenize("\n") if self._begins_with_space("a") else []
+        self._batch = llama_cpp.llama_batch_init(self.info.batch, 0, 1)
+        self._abort = _AbortFlag(self._context)
+        self._warm_up()
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Token ids of a text, without a token for the beginning; safe from any thread.
+
+        Some vocabularies put a space before whatever they tokenise. A prompt is tokenised in parts, so that space
+        would come in the middle of it: such a text is tokenised behind a line break, which is then taken off.
+        """
+        if self._newline and text:
+            ids = self._tokenize("\n" + text, special=special)
+            if ids[: len(self._newline)] == self._newline:
+                return ids[len(self._newline) :]
+        return self._tokenize(text, special=special)
+
+    def _tokenize(self, text: str, *, special: bool = False) -> list[int]:
+        raw = text.encode("utf-8", errors="replace")
+        size = len(raw) + 8
+        ids = (llama_cpp.llama_token * size)()
+        count = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), ids, size, False, special)
+        if count < 0:
+            ids = (llama_cpp.llama_token * -count)()
+            count = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), ids, -count, False, special)
+        return [int(token) for token in ids[:count]]
+
+    def piece(self, token: int, *, special: bool = False) -> bytes:
+        """The bytes of a token; a control token has none unless `special`."""
+        known = self._pieces.get((token, special))
+        if known is None:
+            known = self._pieces[token, special] = self._read_piece(token, special=special)
+        return known
+
+    def is_end(self, token: int) -> bool:
+        """True for every token that ends a turn."""
+        return bool(llama_cpp.llama_vocab_is_eog(self._vocab, token))
+
+    def is_control(self, token: int) -> bool:
+        """True for tokens that structure the prompt."""
+        return bool(llama_cpp.llama_vocab_is_control(self._vocab, token))
+
+    def markers(self) -> dict[int, str]:
+        """Control tokens and those that look like `<...>` or `[...]`, with their text."""
+        found = {}
+        for token in range(self.info.vocabulary_size):
+            attributes = llama_cpp.llama_vocab_get_attr(self._vocab, token)
+            if attributes & (llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_USER_DEFINED):
+                text = self.piece(token, special=True).decode("utf-8", errors="replace")
+                if attributes & llama_cpp.LLAMA_TOKEN_ATTR_CONTROL or _LOOKS_LIKE_MARKER.fullmatch(text):
+                    found[token] = text
+        return found
+
+    def open_sampler(self, slot: int, params: SamplingParams, prompt: Sequence[int]) -> None:
+        """Prepare a slot's sampling. Penalties look at the reply alone: to use a person's words again is no fault."""
+        del prompt
+        self.close_sampler(slot)
+        chain = llama_cpp.llama_sampler_chain_init(llama_cpp.llama_sampler_chain_default_params())
+        for sampler in _samplers(params, self.info.vocabulary_size):
+            llama_cpp.llama_sampler_chain_add(chain, sampler)
+        self._samplers[slot] = chain
+
+    def close_sampler(self, slot: int) -> None:
+        """Free the slot's sampler, if it has one."""
+        if chain := self._samplers.pop(slot, None):
+            llama_cpp.llama_sampler_free(chain)
+
+    def trim(self, slot: int, keep: int) -> int:
+        """Cut a slot's cache back to `keep` tokens; a model whose state cannot be cut loses all: then 0."""
+        if llama_cpp.llama_memory_seq_rm(self._memory, slot, keep, -1) and self._held(slot) == keep:
+            return keep
+        llama_cpp.llama_memory_seq_rm(self._memory, slot, -1, -1)
+        return 0
+
+    def decode(self, batch: Batch) -> Outcome:
+        """Read a step's tokens and sample where that is asked for. Raises StepFailed."""
+        if not 0 < batch.num_tokens <= self.info.batch:
+            raise StepFailed(f"A step of {batch.num_tokens} tokens does not fit into {self.info.batch}.")
+        rows = self._fill(batch)
+        code = llama_cpp.llama_decode(self._context, self._batch)
+        if code == _ABORTED:
+            return Outcome(held={work.slot: self._after_abort(work.slot, work.start) for work in batch.works})
+        if code != 0:
+            raise StepFailed(f"The model refused a step of {batch.num_tokens} tokens (llama_decode: {code}).")
+        outcome = Outcome(held={work.slot: work.start + len(work.tokens) for work in batch.works})
+        for slot, row in rows.items():
+            outcome.sampled[slot] = llama_cpp.llama_sampler_sample(self._samplers[slot], self._context, row)
+        return outcome
+
+    def logits(self, slot: int, tokens: Sequence[int]) -> list[float]:
+        """For tests: the logits behind these tokens, read into an empty slot; `vocabulary_size` numbers."""
+        self.trim(slot, 0)
+        for start in range(0, len(tokens), self.info.batch):
+            part = tokens[start : start + self.info.batch]
+            self._put(0, slot, start, part, samples=True)
+            self._batch.n_tokens = len(part)
+            if code := llama_cpp.llama_decode(self._context, self._batch):
+                raise StepFailed(f"llama_decode: {code}")
+        return list(llama_cpp.llama_get_logits_ith(self._context, -1)[: self.info.vocabulary_size])
+
+    def interrupt(self) -> None:
+        """From any thread: end the running decode within milliseconds. Cleared by `resume`."""
+        self._abort.set(True)
+
+    def resume(self) -> None:
+        """Let the next decode run."""
+        self._abort.set(False)
+
+    def close(self) -> None:
+        """Free the model and its caches; nothing may be called afterwards."""
+        for slot in list(self._samplers):
+            self.close_sampler(slot)
+        llama_cpp.llama_batch_free(self._batch)
+        llama_cpp.llama_free(self._context)
+        llama_cpp.llama_model_free(self._model)
+
+    def _fill(self, batch: Batch) -> dict[int, int]:
+        """Write the works into the C batch; returns which row's logits belong to which slot."""
+        rows, at = {}, 0
+        for work in batch.works:
+            self._put(at, work.slot, work.start, work.tokens, samples=work.samples)
+            at += len(work.tokens)
+            if work.samples:
+                rows[work.slot] = at - 1
+        self._batch.n_tokens = at
+        return rows
+
+    def _put(self, at: int, slot: int, start: int, tokens: Sequence[int], *, samples: bool) -> None:
+        batch = self._batch
+        for offset, token in enumerate(tokens):
+            row = at + offset
+            batch.token[row] = token
+            batch.pos[row] = start + offset
+            batch.n_seq_id[row] = 1
+            batch.seq_id[row][0] = slot
+            batch.logits[row] = 0
+        batch.logits[at + len(tokens) - 1] = int(samples)
+
+    def _held(self, slot: int) -> int:
+        return int(llama_cpp.llama_memory_seq_pos_max(self._memory, slot)) + 1
+
+    def _after_abort(self, slot: int, start: int) -> int:
+        """What a slot holds after an interruption, never past where its next step must begin again.
+
+        A token whose logits were wanted is read once more, since its logits are lost: the slot is cut to `start` if
+        everything had got in.
+        """
+        held = self._held(slot)
+        return self.trim(slot, max(start, held - 1)) if held > start else held
+
+    def _begins_with_space(self, text: str) -> bool:
+        return self._read_piece(self._tokenize(text)[0], special=False).startswith(b" ")
+
+    def _read_piece(self, token: int, *, special: bool) -> bytes:
+        size = 64
+        while True:
+            buffer = ctypes.create_string_buffer(size)
+            count = llama_cpp.llama_token_to_piece(self._vocab, token, buffer, size, 0, special)
+            if count >= 0:
+                return buffer.raw[:count]
+            size = -count
+
+    def _bytes_a_token(self) -> int:
+        """Cache bytes a token: keys and values of every layer as 16-bit numbers."""
+        heads = max(1, llama_cpp.llama_model_n_head(self._model))
+        width = llama_cpp.llama_model_n_embd(self._model) // heads * llama_cpp.llama_model_n_head_kv(self._model)
+        return 2 * 2 * int(width) * int(llama_cpp.llama_model_n_layer(self._model))
+
+    def _open_context(self, config: EngineConfig, context: int, slots: int, log: "_CapturedLog") -> Any:
+        params = llama_cpp.llama_context_default_params()
+        params.n_ctx = context * slots
+        params.n_seq_max = slots
+        params.n_batch = max(config.batch, slots)
+        params.n_ubatch = min(512, params.n_batch)
+        params.n_threads = params.n_threads_batch = choose_threads(config)
+        params.kv_unified = False
+        params.swa_full = True  # a window that forgets would make every cut of a cache a full new reading
+        params.no_perf = True
+        opened = llama_cpp.llama_init_from_model(self._model, params)
+        if not opened:
+            reason = log.reason() or "there is not enough memory"
+            raise ModelNotLoaded(f"{config.model_path.name} with {slots} times {context} tokens: {reason}.")
+        return opened
+
+    def _describe(self, config: EngineConfig, trained: int, slots: int) -> ModelInfo:
+        recurrent = llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model)
+        template = llama_cpp.llama_model_chat_template(self._model, None)
+        return ModelInfo(
+            # What a file says of itself is often the name of a training run; its own name is what people chose.
+            name=config.model_path.stem,
+            fingerprint=fingerprint(config.model_path),
+            architecture=self._meta("general.architecture"),
+            vocabulary_size=llama_cpp.llama_vocab_n_tokens(self._vocab),
+            context=llama_cpp.llama_n_ctx_seq(self._context),
+            trained_context=trained,
+            slots=slots,
+            batch=llama_cpp.llama_n_batch(self._context),
+            chat_template=template.decode("utf-8", errors="replace") if template else "",
+            bos=self._special_text(llama_cpp.llama_vocab_bos(self._vocab)),
+            eos=self._special_text(llama_cpp.llama_vocab_eos(self._vocab)),
+            adds_bos=bool(llama_cpp.llama_vocab_get_add_bos(self._vocab)),
+            can_trim=not recurrent,
+            size_bytes=llama_cpp.llama_model_size(self._model),
+        )
+
+    def _meta(self, key: str) -> str:
+        buffer = ctypes.create_string_buffer(512)
+        count = llama_cpp.llama_model_meta_val_str(self._model, key.encode(), buffer, 512)
+        return buffer.value.decode("utf-8", errors="replace").strip() if count > 0 else ""
+
+    def _special_text(self, token: int) -> str:
+        return self._read_piece(token, special=True).decode("utf-8", errors="replace") if token >= 0 else ""
+
+    def _warm_up(self) -> None:
+        """Touch every weight once, so that the first person does not wait for the disk."""
+        start = max(0, llama_cpp.llama_vocab_bos(self._vocab))
+        self.logits(0, [start])
+        self.trim(0, 0)
+
+
+def check_file(path: Path) -> None:
+    """Raise ModelNotLoaded, with the reason, for a file that cannot be a GGUF model."""
+    if not path.exists():
+        raise ModelNotLoaded(f"There is no model file at {path}. Set LLM_MODEL_PATH, or run bin/run to fetch one.")
+    if not path.is_file():
+        raise ModelNotLoaded(f"{path} is no file.")
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+    except OSError as error:
+        raise ModelNotLoaded(f"{path} cannot be read: {error.strerror}.") from error
+    if len(head) < 8 and b"GGUF".startswith(head[:4]):
+        raise ModelNotLoaded(f"{path} is cut short: it has {len(head)} bytes. Fetch it again.")
+    if head[:4] != b"GGUF":
+        raise ModelNotLoaded(f"{path} is no GGUF file (it does not begin with GGUF). Other formats must be converted.")
+    if (version := int.from_bytes(head[4:8], "little")) not in (2, 3):
+        raise ModelNotLoaded(f"{path} has GGUF version {version}; versions 2 and 3 can be read.")
+
+
+def fingerprint(path: Path) -> str:
+    """A name for the weights: 32 hexadecimal digits over the file's size, its first 8 MiB and its last MiB.
+
+    The beginning holds vocabulary and template, the end is different for every training; reading a large file whole
+    would take longer than loading it.
+    """
+    size = path.stat().st_size
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as file:
+        digest.update(file.read(8 * 1024 * 1024))
+        file.seek(max(0, size - 1024 * 1024))
+        digest.update(file.read())
+    return digest.hexdigest()[:32]
+
+
+def _load(path: Path, log: "_CapturedLog") -> Any:
+    llama_cpp.llama_backend_init()
+    model = llama_cpp.llama_model_load_from_file(str(path).encode(), llama_cpp.llama_model_default_params())
+    if not model:
+        raise ModelNotLoaded(f"{path} could not be loaded: {log.reason() or 'llama.cpp gave no reason'}.")
+    return model
+
+
+def _has_penalties(params: SamplingParams) -> bool:
+    return params.repeat_penalty != 1 or params.frequency_penalty != 0 or params.presence_penalty != 0
+
+
+def _samplers(params: SamplingParams, vocabulary_size: int) -> list[Any]:
+    chain = []
+    if _has_penalties(params):
+        chain.append(
+            llama_cpp.llama_sampler_init_penalties(
+                vocabulary_size,
+                params.penalty_window,
+                params.repeat_penalty,
+                params.frequency_penalty,
+                params.presence_penalty,
+            )
+        )
+    if params.temperature == 0:
+        return [*chain, llama_cpp.llama_sampler_init_greedy()]
+    if params.top_k:
+        chain.append(llama_cpp.llama_sampler_init_top_k(params.top_k))
+    chain.append(llama_cpp.llama_sampler_init_top_p(params.top_p, 1))
+    chain.append(llama_cpp.llama_sampler_init_min_p(params.min_p, 1))
+    chain.append(llama_cpp.llama_sampler_init_temp(params.temperature))
+    seed = secrets.randbelow(2**32 - 1) if params.seed is None else params.seed
+    chain.append(llama_cpp.llama_sampler_init_dist(seed))
+    return chain
+
+
+class _AbortFlag:
+    """A flag that llama.cpp reads between the nodes of its graph without entering Python.
+
+    The callback is the C library's strlen on a buffer of ours: its length, 0 or 1, is the answer. A callback in Python
+    would have to take the interpreter's lock some hundred times a step, against the threads of the web server.
+    """
+
+    def __init__(self, context: Any) -> None:
+        self._buffer = ctypes.create_string_buffer(b"", 2)
+        libc = ctypes.CDLL(ctypes.util.find_library("c"))
+        # Kept, since llama.cpp holds a bare pointer to it.
+        self._callback = ctypes.cast(libc.strlen, llama_cpp.ggml_abort_callback)
+        llama_cpp.llama_set_abort_callback(context, self._callback, ctypes.cast(self._buffer, ctypes.c_void_p))
+
+    def set(self, wanted: bool) -> None:
+        self._buffer[0] = b"\x01" if wanted else b"\x00"
+
+
+class _CapturedLog:
+    """While it is open, llama.cpp's warnings are kept, since its functions return no reason for a failure."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._callback = llama_cpp.llama_log_callback(self._take)
+
+    def __enter__(self) -> "_CapturedLog":
+        llama_cpp.llama_log_set(self._callback, None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        llama_cpp.llama_log_set(_QUIET, None)
+
+    def reason(self) -> str:
+        """The first error that llama.cpp told, without the name of its function."""
+        for line in self._lines:
+            text = line.strip().rpartition("error loading model: ")[2]
+            if text := text.partition(": ")[2] or text:
+                return text.rstrip(".")
+        return ""
+
+    def _take(self, level: int, text: bytes, _: Any) -> None:
+        if level == _ERROR:
+            self._lines.append(text.decode("utf-8", errors="replace"))
+
+
+_ERROR = 4  # GGML_LOG_LEVEL_ERROR
+
+
+def _to_log(level: int, text: bytes, _: Any) -> None:
+    if level == _ERROR:
+        logger.debug("llama.cpp: %s", text.decode("utf-8", errors="replace").strip())
+
+
+_QUIET = llama_cpp.llama_log_callback(_to_log)

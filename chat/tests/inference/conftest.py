@@ -1,0 +1,45 @@
+"""Engines for tests: scripted ones, and the real model loaded once."""
+
+import os
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from chat.inference import Engine, EngineConfig
+from chat.inference.testing import ScriptedRunner
+
+
+@pytest.fixture
+def scripted():
+    """A function that starts an engine on a scripted runner and returns both."""
+    engines = []
+
+    def start(script=None, *, config=None, **options):
+        runner = ScriptedRunner(script, **options) if script else ScriptedRunner(**options)
+        engine = Engine(runner, EngineConfig(Path("scripted"), **(config or {})))
+        engines.append(engine)
+        engine.start()
+        return engine, runner
+
+    yield start
+    for engine in engines:
+        engine.close()
+
+
+@pytest.fixture(scope="session")
+def model_path():
+    """The default model's file; bin/test fetches it."""
+    path = Path(os.environ.get("TEST_MODEL_PATH") or settings.BASE_DIR / "var/models/SmolLM2-135M-Instruct.Q4_1.gguf")
+    assert path.exists(), f"{path} is missing: bin/test fetches it, or `python manage.py get_model`."
+    return path
+
+
+@pytest.fixture(scope="session")
+def real_runner(model_path):
+    """The default model with eight sequences, loaded once for all tests."""
+    from chat.inference.runner import LlamaRunner
+
+    runner = LlamaRunner(EngineConfig(model_path, context=1024, slots=8))
+    yield runner
+    runner.close()
