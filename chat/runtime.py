@@ -1,0 +1,158 @@
+"""The one engine and chat model of this process, built from the settings and started beside the web server."""
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+if TYPE_CHECKING:
+    from chat.inference.batch import Runner
+    from chat.inference.config import EngineConfig
+    from chat.llm import LocalChatModel
+
+logger = logging.getLogger(__name__)
+
+
+class ModelUnavailable(Exception):
+    """There is no model to answer; the text gives the reason, for people."""
+
+
+@dataclass(frozen=True)
+class RuntimeStatus:
+    """Whether replies can be written, else why not, and the model's name."""
+
+    ready: bool
+    reason: str
+    model: str
+
+
+_OFF = "The model is switched off (LLM_AUTOSTART=0)."
+_LOADING = "loading model"
+
+
+class Runtime:
+    """Holds the model, or the reason why there is none. One for a process; the functions below speak for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._model: LocalChatModel | None = None
+        self._reason = _OFF
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Load the model in a thread, once; the site answers meanwhile, and says so."""
+        with self._lock:
+            if self._thread or not settings.LLM_AUTOSTART:
+                return
+            self._reason = _LOADING
+            self._thread = threading.Thread(target=self._load, name="load model", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End the engine and every reply that it writes."""
+        with self._lock:
+            model, self._model, self._reason = self._model, None, "The server is shutting down."
+        if model:
+            model.engine.close()
+
+    def use(self, model: "LocalChatModel | None", reason: str = _OFF) -> None:
+        """Take this model from now on, or none for this reason; whoever made it closes it."""
+        with self._lock:
+            self._model, self._reason = model, reason
+
+    def status(self) -> RuntimeStatus:
+        """What the health check and the pages tell."""
+        if model := self._model:
+            return RuntimeStatus(ready=True, reason="", model=model.model_name)
+        return RuntimeStatus(ready=False, reason=self._reason, model="")
+
+    def chat_model(self) -> "LocalChatModel":
+        """The model. Raises ModelUnavailable with the reason while there is none."""
+        if model := self._model:
+            return model
+        loading = self._reason == _LOADING
+        raise ModelUnavailable("The model is still being loaded. Try again in a moment." if loading else self._reason)
+
+    def wait_until_loaded(self) -> "LocalChatModel":
+        """For the command line: load the model if that has not begun, wait, and return it. Raises ModelUnavailable."""
+        self.start()
+        if self._thread:
+            self._thread.join()
+        return self.chat_model()
+
+    def _load(self) -> None:
+        started = time.monotonic()
+        try:
+            model = build()
+        except Exception as error:
+            _log_failure(error)
+            self.use(None, str(error) or type(error).__name__)
+            return
+        info = model.engine.info
+        logger.info(
+            "%s is ready after %.1f s: %d conversations at a time, %d tokens each",
+            info.name, time.monotonic() - started, info.slots, info.context,
+        )  # fmt: skip
+        self.use(model)
+
+
+_runtime = Runtime()
+start = _runtime.start
+stop = _runtime.stop
+use = _runtime.use
+status = _runtime.status
+chat_model = _runtime.chat_model
+wait_until_loaded = _runtime.wait_until_loaded
+
+
+def build() -> "LocalChatModel":
+    """A started engine with its chat model, by the settings. Raises ModelNotLoaded of chat.inference.runner."""
+    from chat.inference import Engine, SamplingParams
+    from chat.llm import LocalChatModel
+
+    config = _config()
+    engine = Engine(_runner(config), config)
+    engine.prompts.shared_system = settings.CHAT_SYSTEM_PROMPT
+    engine.start()
+    sampling = SamplingParams(
+        temperature=settings.LLM_TEMPERATURE,
+        max_tokens=settings.LLM_MAX_REPLY_TOKENS,
+        max_seconds=settings.LLM_MAX_REPLY_SECONDS,
+    )
+    return LocalChatModel(engine=engine, sampling=sampling, thinking=settings.LLM_REASONING)
+
+
+def _config() -> "EngineConfig":
+    from chat.inference.config import EngineConfig
+
+    return EngineConfig(
+        model_path=settings.LLM_MODEL_PATH,
+        context=settings.LLM_CONTEXT,
+        slots=settings.LLM_SLOTS,
+        threads=settings.LLM_THREADS,
+        queue_limit=settings.LLM_QUEUE_LIMIT,
+        queue_limit_person=settings.LLM_QUEUE_LIMIT_PERSON,
+    )
+
+
+def _runner(config: "EngineConfig") -> "Runner":
+    if settings.LLM_SCRIPT:
+        from chat.inference.testing import scripted_from
+
+        return scripted_from(Path(settings.LLM_SCRIPT))
+    from chat.inference.runner import LlamaRunner
+
+    return LlamaRunner(config)
+
+
+def _log_failure(error: Exception) -> None:
+    from chat.inference.runner import ModelNotLoaded
+
+    if isinstance(error, ModelNotLoaded):
+        logger.error("No model: %s", error)
+    else:
+        logger.error("No model", exc_info=error)
