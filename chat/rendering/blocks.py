@@ -16,7 +16,9 @@ from chat.rendering import parser
 from chat.rendering.budget import Budget, TooCostly
 from chat.rendering.sanitizing import sanitize
 
+# Beyond these a block is shown as its source. A table of many empty cells is what has many tokens.
 MAX_INLINE_CHARACTERS = 16_000
+MAX_TOKENS = 20_000
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _md = parser.build()
@@ -106,12 +108,16 @@ def _rendered(tokens: list[Token], env: dict[str, Any]) -> str:
     if not tokens:
         return ""
     budget = env["budget"]
-    if budget.is_spent or any(len(token.content) > MAX_INLINE_CHARACTERS for token in tokens if token.type == "inline"):
+    if budget.is_spent or len(tokens) > MAX_TOKENS or any(map(_is_too_long, tokens)):
         raise TooCostly
     budget.begin_block()
     state = StateCore("", _md, env, tokens)
     _md.core.process(state)
     return sanitize(_md.renderer.render(state.tokens, _md.options, env))
+
+
+def _is_too_long(token: Token) -> bool:
+    return token.type == "inline" and len(token.content) > MAX_INLINE_CHARACTERS
 
 
 def _plain(source: str, piece: _Parsed) -> str:

@@ -6,7 +6,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
 # Seconds on the processor, not on the clock: a busy machine must not change what a reply looks like.
-TOTAL = 0.6
+TOTAL = 0.8
 BLOCK = 0.2
 # markdown-it drops what is nested deeper than its own limit without a word, so ours comes first.
 MAX_NESTING = 40

@@ -63,8 +63,12 @@ def _lexer(name: str) -> Lexer:
 
 
 def _spans(code: str, lexer: Lexer) -> Iterator[str]:
-    # get_tokens_unprocessed, as get_tokens would strip empty lines, which belong to the code.
-    words = ((_class(kind), word) for _, kind, word in _in_time(lexer.get_tokens_unprocessed(code)))
+    # get_tokens_unprocessed, as get_tokens would strip empty lines, which belong to the code. A lexer may count on a
+    # last line that ends.
+    words = [(_class(kind), word) for _, kind, word in _in_time(lexer.get_tokens_unprocessed(code + "\n"))]
+    if "".join(word for _, word in words) != code + "\n":
+        raise ValueError("the lexer has lost something")
+    words[-1] = (words[-1][0], words[-1][1].removesuffix("\n"))
     for name, group in groupby(words, key=lambda pair: pair[0]):
         text = escapeHtml("".join(word for _, word in group))
         yield f'<span class="{name}">{text}</span>' if name else text
@@ -73,7 +77,7 @@ def _spans(code: str, lexer: Lexer) -> Iterator[str]:
 def _in_time(words: Iterator[tuple[int, _TokenType, str]]) -> Iterator[tuple[int, _TokenType, str]]:
     end = thread_time() + SECONDS
     for number, word in enumerate(words):
-        if number % 64 == 0 and thread_time() > end:
+        if number % 8 == 0 and thread_time() > end:
             raise TimeoutError
         yield word
 

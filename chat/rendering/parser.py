@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from mdit_py_plugins.tasklists import tasklists_plugin
 
-from chat.rendering import codeblocks, footnotes, formulas
+from chat.rendering import codeblocks, footnotes, formulas, tasks
 from chat.rendering.budget import guard_block, guard_inline
 
+MAX_TABLE_BARS = 200
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _ALIGNED = re.compile(r"text-align:(\w+)")
 
@@ -24,11 +25,12 @@ def build() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"html": False, "linkify": True, "maxNesting": 60})
     md.enable(["table", "strikethrough", "linkify"])
     md.disable(["html_block", "html_inline"])
+    md.block.ruler.at("table", _table_of_sane_width, {"alt": ["paragraph", "reference"]})
     # Only what is certainly an address: report.md and main.py are files, not hosts.
     assert md.linkify is not None, "linkify-it-py is installed"
     md.linkify.set({"fuzzy_link": False, "fuzzy_email": False})
     md.validateLink = is_safe_link  # type: ignore[method-assign]
-    md.use(tasklists_plugin).use(footnotes.plugin).use(formulas.plugin).use(codeblocks.plugin)
+    md.use(tasks.plugin).use(footnotes.plugin).use(formulas.plugin).use(codeblocks.plugin)
     md.core.ruler.disable(["normalize", "block"])
     md.core.ruler.push("images", _show_images_as_links)
     md.core.ruler.push("tables", _align_by_class)
@@ -43,6 +45,12 @@ def build() -> MarkdownIt:
 def is_safe_link(url: str) -> bool:
     """Whether a link may lead there; what is refused stays in the text as it was typed."""
     return _SAFE_LINK.match(url) is not None
+
+
+def _table_of_sane_width(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    # Rows are filled up to the width of the head: a few bytes would make tens of thousands of cells.
+    num_bars = state.src.count("|", state.bMarks[start], state.eMarks[start])
+    return num_bars <= MAX_TABLE_BARS and table(state, start, end, silent)
 
 
 def _show_images_as_links(state: StateCore) -> None:

@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 from chat.rendering.blocks import Block, normalize, render, render_blocks
 
 # Processor time for the open end of one reply: at first freely, then so much for each character. When it is used up
-# (a very long block, a slow machine) the open end is drawn again only when it has grown by an eighth.
+# (a very long block, a slow machine) the open end is drawn again only when it has grown by an
+# eighth, and by more the more has been spent.
 FREE_SECONDS = 0.5
 SECONDS_A_CHARACTER = 10e-6
 _GROWTH = 1 / 8
@@ -71,9 +72,8 @@ class RenderedStream:
         self._tail += normalize(text.removesuffix("\r"))
 
     def _is_affordable(self) -> bool:
-        if self._seconds <= FREE_SECONDS + SECONDS_A_CHARACTER * self._num_characters:
-            return True
-        return len(self._tail) >= self._drawn * (1 + _GROWTH)
+        overspent = self._seconds / (FREE_SECONDS + SECONDS_A_CHARACTER * self._num_characters)
+        return overspent <= 1 or len(self._tail) >= self._drawn * (1 + _GROWTH * overspent**2)
 
     def _draw(self) -> str:
         shown = self._tail + "\n" * self._ends_with_cr
