@@ -1,5 +1,6 @@
 """From messages to token ids: the model's own template around texts that can never become part of it."""
 
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +8,13 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from chat.inference.batch import Runner
+from chat.inference.batch import ModelInfo, Runner
 from chat.inference.reasoning import ReasoningSplitter
 from chat.inference.request import Request
-from chat.inference.template import ChatTemplate, Segment
+from chat.inference.template import ChatTemplate, Segment, TemplateError
 from chat.inference.text import EndMarkers, TextAssembler
+
+logger = logging.getLogger(__name__)
 
 # How many texts are remembered with their tokens: some hundred conversations' messages.
 _REMEMBERED_TEXTS = 8192
@@ -36,7 +39,7 @@ class PromptEncoder:
     def __init__(self, runner: Runner) -> None:
         self.shared_system = ""
         self._runner = runner
-        self._template = ChatTemplate(runner.info.chat_template, bos=runner.info.bos, eos=runner.info.eos)
+        self._template = _template(runner.info)
         self._markers = runner.markers()
         self._marker_texts = re.compile("|".join(map(re.escape, _longest_first(self._markers.values()))) or "(?!)")
         # One cache an encoder; the texts go when the model goes.
@@ -44,7 +47,10 @@ class PromptEncoder:
         self._part_tokens = lru_cache(_REMEMBERED_TEXTS)(self._tokenize_part)
         self.supports_thinking = self._template.supports_thinking
         reasoning = self._template.reasoning or ()
-        self.reasoning_tokens = frozenset(token for token, text in self._markers.items() if text in reasoning)
+        # Their text is shown to the splitter; a marker may be a control token with words behind it.
+        self.reasoning_tokens = frozenset(
+            token for token, text in self._markers.items() if any(marker.startswith(text) for marker in reasoning)
+        )
         self.turn_start_tokens, self._turn_starts = self._find_turn_start()
 
     def encode(
@@ -85,9 +91,8 @@ class PromptEncoder:
         ends = (self._template.turn_end.strip(), self._runner.info.eos)
         reasoning = self._template.reasoning
         splitter = ReasoningSplitter(*reasoning, open=request.opens_reasoning) if reasoning else None
-        return TextAssembler(
-            stop=request.sampling.stop, end_markers=EndMarkers(ends, self._turn_starts), reasoning=splitter
-        )
+        stop = (*request.sampling.stop, *self._template.stop_texts)
+        return TextAssembler(stop=stop, end_markers=EndMarkers(ends, self._turn_starts), reasoning=splitter)
 
     def forget_texts(self) -> None:
         """Drop the remembered texts, after somebody deleted his."""
@@ -145,6 +150,15 @@ class PromptEncoder:
             if self._runner.is_control(token) and not self._runner.is_end(token) and token not in self.reasoning_tokens
         )
         return tokens, tuple(self._markers[token] for token in tokens if token in self._markers)
+
+
+def _template(info: ModelInfo) -> ChatTemplate:
+    """The model's own template, or a plain one where the file's cannot be read: an odd file is no reason to fail."""
+    try:
+        return ChatTemplate(info.chat_template, bos=info.bos, eos=info.eos)
+    except TemplateError as error:
+        logger.warning("The chat template of %s cannot be used, a plain one is: %s", info.name, error)
+        return ChatTemplate("", bos=info.bos, eos=info.eos)
 
 
 def _longest_first(texts: Iterable[str]) -> list[str]:

@@ -140,3 +140,13 @@ async def test_the_last_event_is_the_only_one_that_ends(scripted):
     engine, _ = scripted()
     events = [event async for event in engine.generate(request(engine, "Hello"))]
     assert [isinstance(event, Finished) for event in events] == [False] * (len(events) - 1) + [True]
+
+
+async def test_a_model_file_without_a_template_does_not_write_the_persons_turns(scripted):
+    engine, _ = scripted(lambda prompt: ["Fine.", "\n", "###", " User", "\n", "And", " you?"], template="")
+    assert (await answer(engine, request(engine, "How are you?")))[0] == "Fine."
+
+
+async def test_a_template_that_does_not_compile_fails_no_conversation(scripted):
+    engine, _ = scripted(lambda prompt: ["Fine."], template="{% for x in %}")
+    assert (await answer(engine, request(engine, "How are you?")))[0] == "Fine."
