@@ -14,13 +14,13 @@ from chat.memory.words import names, numbers, sentences, words
 
 LONGEST_SENTENCE = 240  # characters
 _MOST_FACTS = 300  # that are compared with each other
-_LEAST_VALUE = 0.35  # below it stands small talk, kept only where there is nothing else
+_LEAST_VALUE = 0.6  # below it stands small talk, kept only where there is nothing else
 _SPEAKER = re.compile(r"^(User|Assistant): ")
 _EARLIER = "(earlier) "
 
 # What marks a sentence as worth keeping. English first; other languages by their most common words.
 _OWN = re.compile(
-    r"\b(?:my|mine|our|ours|i|i'm|i've|we|we're|me|us|mein\w*|ich|wir|unser\w*|mon|je|nous|notre|yo|nosotr\w+|mis"
+    r"\b(?:my|mine|our|ours|i|i'm|i've|we|we're|mein\w*|ich|wir|unser\w*|mon|je|nous|notre|yo|nosotr\w+|mis"
     r"|meu|minha|eu|mio|мо[йяеию]|меня|мне|я|мы|наш\w*|أنا|मेरा|मेरी|मैं)\b|[我私僕俺]|저는|제\s|나는|내\s",
     re.IGNORECASE,
 )
@@ -129,9 +129,9 @@ def _value(speaker: str, sentence: str, num_names: int, num_numbers: int) -> flo
     value += 1.2 * bool(_MARKED.search(sentence)) + 0.8 * bool(_UPDATE.search(sentence))
     value += 0.6 * ("@" in sentence or "://" in sentence)
     if sentence.endswith(("?", "？", "؟", "?”", '?"')):
-        value *= 0.3
+        value *= 0.2
     if speaker == "Assistant":
-        value *= 0.6
+        value *= 0.45 if num_names or num_numbers else 0.2
     return value / (1 + max(0, len(sentence) - 80) / 160)
 
 
@@ -201,7 +201,7 @@ def _write(facts: Sequence[Fact]) -> str:
     speaker = None
     for fact in sorted(facts, key=lambda fact: fact.place):
         text = (_EARLIER if fact.earlier else "") + fact.text
-        text += "" if text.endswith((".", "!", "?", "…", "。", "！", "？", "؟")) else "."
+        text += "" if text.rstrip("\"'”’)").endswith((".", "!", "?", "…", "。", "！", "？", "؟")) else "."
         if fact.speaker == speaker:
             lines[-1] += f" {text}"
         else:

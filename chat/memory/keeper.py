@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 PATIENCE = 300.0  # seconds for one summary by the model, waiting for its turn included; then key sentences do
 REPLIES_MEANWHILE = 2  # so many in the same conversation end the waiting as well: its context fills up
+# A model whose summaries were of no use three times in a row is asked only every eighth time: it costs seconds.
+USELESS, ASK_AGAIN = 3, 8
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds after the request has given way to somebody
 
 
@@ -55,6 +57,7 @@ class Keeper:
     patience: float = PATIENCE
     first_pause: float = FIRST_PAUSE
     _waiting: dict[uuid.UUID, list[int]] = field(default_factory=dict)
+    _num_useless: dict[str, int] = field(default_factory=dict)  # by the model's fingerprint, in a row
 
     async def after_reply(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> None:
         """Fold what is due on the branch that ends in `leaf_id`. Raises nothing; a fault is logged without content.
@@ -70,10 +73,8 @@ class Keeper:
                 await self._catch_up(conversation_id, leaves.pop(0), model)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
-            logger.error(
-                "Conversation %s was not summarised: %s at %s:%s",
-                *(conversation_id, type(error).__name__, where.filename, where.lineno),
-            )
+            place = f"{type(error).__name__} at {where.filename}:{where.lineno}"
+            logger.error("Conversation %s was not summarised: %s", conversation_id, place)
         finally:
             del self._waiting[conversation_id]
 
@@ -99,11 +100,18 @@ class Keeper:
 
     async def _by_model(self, branch: Branch, cut: int, budget: Budget, model: "LocalChatModel") -> str:
         """The model's summary, checked; empty when it fails, is not to be trusted or takes too long."""
+        num_useless = self._num_useless.get(model.fingerprint, 0)
+        if num_useless >= USELESS and num_useless % ASK_AGAIN:
+            self._num_useless[model.fingerprint] = num_useless + 1
+            return ""
         try:
             async with asyncio.timeout(self.patience):
                 text = await self._ask_until_answered(branch, cut, budget, model)
-            return await asyncio.to_thread(_checked, text, branch.layout, cut, budget, model)
+            text = await asyncio.to_thread(_checked, text, branch.layout, cut, budget, model)
+            self._num_useless[model.fingerprint] = 0
+            return text
         except summary.Unusable as fault:
+            self._num_useless[model.fingerprint] = num_useless + 1
             logger.info("Conversation %s: the model's summary cannot be used: %s", branch.conversation, fault)
         except Exception as error:
             logger.warning("Conversation %s: the model wrote no summary: %s", branch.conversation, type(error).__name__)
@@ -114,21 +122,24 @@ class Keeper:
         while True:
             try:
                 return await summary.ask(
-                    *(model, branch.layout, cut, budget.summary),
+                    model,
+                    branch.layout,
+                    cut,
+                    budget.summary,
                     owner=str(branch.owner),
                     conversation=str(branch.conversation),
                 )
             except Preempted:
                 logger.debug("Conversation %s: the summary gave way", branch.conversation)
-            await asyncio.sleep(pause)
-            if len(self._waiting[branch.conversation]) >= REPLIES_MEANWHILE:
-                raise summary.Unusable("gave way too often")
+                await asyncio.sleep(pause)
+                if len(self._waiting[branch.conversation]) >= REPLIES_MEANWHILE:
+                    raise
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _keep(self, branch: Branch, cut: int, text: str, author: str, model_name: str) -> bool:
         row = await in_database(store, branch, cut, text=text, author=author, model=model_name)
         if row:
-            logger.info("Conversation %s: summary %s by %s of %s turns", branch.conversation, row.pk, author, cut)
+            logger.info("Conversation %s: summary %s by %s of %s messages", branch.conversation, row.pk, author, cut)
         return True  # even if somebody else was quicker: then the next look sees his
 
 

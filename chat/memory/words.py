@@ -10,12 +10,14 @@ _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}[ \t]|>[ \t]?|[-*+•][ \t]|\d{1,2}[.)][ \t])+", re.MULTILINE)
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
 _EMPHASIS = re.compile(r"\*\*|__(?=\w)|(?<=\w)__|`")
-# A sentence ends at its mark, but not after an abbreviation, an initial or the number of a day (3. Mai).
+# A sentence ends at its mark, but not after an abbreviation, an initial or the number of a day in German (3. Mai).
 _ABBREVIATIONS = ("Dr", "Mr", "Ms", "Mrs", "St", "No", "Nr", "vs", "e.g", "i.e", "z.B", "ca", "approx")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?…])"
     + "".join(rf"(?<!\b{re.escape(word)}\.)" for word in _ABBREVIATIONS)
-    + r"(?<!\b[A-Z\d]\.)(?<!\b\d\d\.)\s+|(?<=[.!?…][\"'”’)])\s+|(?<=[。！？])|\n+"
+    + r"(?<!\b[A-Z]\.)\s+"
+    + r"(?!(?<=\d\.\s)(?:Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)\b)"
+    + r"|(?<=[.!?…][\"'”’)])\s+|(?<=[。！？])|\n+"
 )
 _GROUPING = re.compile(r"(?<=\d)[,.'’\u00a0\u202f ](?=\d{3}(?!\d))")
 _NO_NAMES = frozenset(("i", "i'm", "i've", "i'll", "i'd", "ok", "okay", "user", "assistant", "ai"))

@@ -76,6 +76,13 @@ def test_old_facts_survive_many_generations_of_notes():
     assert "my flight leaves on 14 May at 7:35" in notes
 
 
+def test_notes_are_read_back_as_they_were_written():
+    facts = ["My appointment is at 9:30.", "I am 34.", 'I call her "Dr. No."', "Ich komme am 3. Mai.", "I like tea"]
+    notes = notes_of(*(text for fact in facts for text in (fact, "Ok.")))
+    assert notes == f"User: {' '.join(facts)}."
+    assert notes_of("I am 34.", "Ok.", earlier=notes).count("I am 34.") == 1
+
+
 def test_other_scripts_are_cut_into_sentences_too():
     notes = notes_of("我的狗叫旺财。我住在上海。谢谢。", "好的。", "Меня зовут Анна. Мой бюджет 300 евро.")
     assert all(fact in notes for fact in ("我的狗叫旺财", "我住在上海", "Меня зовут Анна", "Мой бюджет 300 евро"))

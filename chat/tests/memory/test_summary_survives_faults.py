@@ -135,3 +135,14 @@ async def test_braces_in_a_conversation_are_only_braces(alice):
     )
     model = fake("The user asked why {num_words} and {x} appear in f-strings.")
     assert [row.author for row in await keep(leaf, model)] == ["model"]
+
+
+async def test_a_model_that_cannot_summarise_is_not_asked_each_time(alice):
+    keeper, model = Keeper(), fake("")
+    for _ in range(9):
+        leaf = await in_thread(long_talk)(alice)
+        await keep(leaf, model, keeper)
+    assert len(model.asked) == 3 + 1
+    model.script[:] = [GOOD]
+    authors = [row.author for _ in range(9) for row in await keep(await in_thread(long_talk)(alice), model, keeper)]
+    assert authors == ["extract"] * 7 + ["model"] * 2
