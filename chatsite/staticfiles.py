@@ -17,4 +17,4 @@ class Storage(CompressedManifestStaticFilesStorage):
     def post_process(self, paths: dict[str, Any], *args: Any, **options: Any) -> Iterator[Any]:
         """Hash and compress what was collected; yields name, new name and whether that worked."""
         used = {name: path for name, path in paths.items() if not name.startswith(_LEFT_OUT)}
-        yield from super().post_process(used, *args, **options)
+        yield from super().post_process(used, *args, **options)  # type: ignore[no-untyped-call]

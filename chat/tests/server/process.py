@@ -1,5 +1,6 @@
 """A server in a process of its own, as tests start, ask and end it."""
 
+import http.client
 import os
 import re
 import signal
@@ -45,6 +46,20 @@ class ServerProcess:
         began = time.monotonic()
         self.child.send_signal(number)
         return self.child.wait(timeout=10), time.monotonic() - began
+
+    def get(self, path):
+        """Ask for a page; returns its status."""
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
+        connection.request("GET", path)
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def wait_until_ready(self):
+        """Until the model is loaded."""
+        deadline = time.monotonic() + 60
+        while self.get("/readyz") != 200:
+            assert time.monotonic() < deadline, self.log.read_text()
 
     def manage(self, *arguments):
         """Run a management command on the same data."""

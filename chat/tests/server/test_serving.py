@@ -1,6 +1,5 @@
 """`manage.py serve` opens the site, or says in one line why it cannot."""
 
-import http.client
 import re
 import signal
 import socket
@@ -10,15 +9,6 @@ import pytest
 from .process import ServerProcess
 
 pytestmark = pytest.mark.server
-
-
-def _get(server, path):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
-    connection.request("GET", path)
-    answer = connection.getresponse()
-    text = answer.read().decode()
-    connection.close()
-    return answer.status, text
 
 
 def _refused(data, **variables):
@@ -31,7 +21,7 @@ def _refused(data, **variables):
 
 def test_a_prepared_site_answers_and_ends_on_ctrl_c(data):
     with ServerProcess(data) as server:
-        assert _get(server, "/healthz")[0] == 200
+        assert server.get("/healthz") == 200
         code, seconds = server.end(signal.SIGINT)
     assert code == 0
     assert seconds < 2
@@ -46,8 +36,8 @@ def test_its_output_has_the_address_and_no_secret(data):
 
 def test_without_a_model_the_site_is_up_and_says_why(data):
     with ServerProcess(data, LLM_AUTOSTART="1", LLM_MODEL_PATH="none.gguf") as server:
-        assert _get(server, "/healthz")[0] == 200
-        assert _get(server, "/readyz")[0] == 503
+        assert server.get("/healthz") == 200
+        assert server.get("/readyz") == 503
 
 
 def test_on_every_address_it_says_so(data):
