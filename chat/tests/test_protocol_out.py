@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 from chat import protocol
 
 DOCS = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
+FILES = ("models.py", "consumers.py")
 MESSAGE = {"id": 2, "status": "streaming", "text": "so far", "reasoning": "hm", "html": "<p>so far</p>", "parent": 1}
 EVERY_FRAME = [
     protocol.hello(uuid4(), "Title", 3, [5, 7]),
@@ -47,3 +48,12 @@ def test_a_lone_half_of_a_pair_and_a_line_separator_survive_the_wire():
     wire = protocol.encode(protocol.title_changed("\ud83d \u2028 \N{GRINNING FACE}"))
     assert wire.isascii()
     assert json.loads(wire)["title"] == "\ud83d \u2028 \N{GRINNING FACE}"
+
+
+def test_the_documentation_names_every_code_of_an_error():
+    sources = [*Path(__file__).parents[1].glob("services/*.py"), *(Path(__file__).parents[1] / name for name in FILES)]
+    found = set()
+    for source in sources:
+        found |= set(re.findall(r'(?:RefusedPost|_refuse)\(\s*"(\w+)"', source.read_text()))
+    assert len(found) > 10
+    assert {code for code in found if f"`{code}`" not in DOCS} == set()
