@@ -38,5 +38,5 @@ class Budget:
         reserve = max(1, min(max_reply_tokens, context_tokens // 4))
         prompt = context_tokens - reserve
         headroom = max(prompt // 10, min(96, prompt // 4))
-        summary = max(prompt // 5, min(128, prompt // 4))
+        summary = min(1024, max(prompt // 5, min(128, prompt // 4)))  # a longer one would take a processor minutes
         return cls(context_tokens, reserve, high=prompt - headroom, low=prompt * 2 // 5, summary=summary)
