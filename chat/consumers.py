@@ -11,7 +11,7 @@ from uuid import UUID
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 
 from accounts.models import User
 from chat import limits, origins, protocol, services, sessions
@@ -144,7 +144,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def _look_regularly(self) -> None:
         while True:
             await asyncio.sleep(LOOK_EVERY)
-            with contextlib.suppress(DatabaseError):
+            with contextlib.suppress(Error):
                 await self._look()
             await self._join()  # The layer in memory forgets its members after a day.
 
@@ -185,7 +185,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     await self._do(frame)
         except services.RefusedPost as error:
             self._refuse(error.code, str(error), **about)
-        except DatabaseError:
+        except Error:
             self._refuse("storage_unavailable", "The database does not answer. Try again in a moment.", **about)
         except Exception:
             logger.exception("A frame in conversation %s could not be handled.", self.conversation)
@@ -262,7 +262,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self.outbox.deliver(_frame(reply, event))
         except services.RefusedPost as error:
             self._refuse(error.code, str(error), reply=reply)
-        except DatabaseError:
+        except Error:
             self._refuse("storage_unavailable", "The database does not answer. Try again in a moment.", reply=reply)
         finally:
             if self._following.get(reply, (0, None))[1] is asyncio.current_task():

@@ -3,7 +3,7 @@
 from chat.models import RefusedPost
 from chat.services.following import FROM_NOW, Standing, describe_all, follow_reply, look_at, stop_reply
 from chat.services.notices import announce_title, group_of
-from chat.services.posting import Sent, retry_reply, send_message, sent_before, show_branch
+from chat.services.posting import Sent, retry_reply, send_message, show_branch
 from chat.services.writing import close
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "look_at",
     "retry_reply",
     "send_message",
-    "sent_before",
     "show_branch",
     "stop_reply",
 ]

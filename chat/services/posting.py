@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import Error, IntegrityError, transaction
 
 from chat import memory, runtime
 from chat.database import in_database
@@ -36,8 +36,8 @@ async def send_message(
 
     Raises RefusedPost; then nothing was stored. `sender` is the channel that need not be told by a notice.
     """
-    if known := await sent_before(conversation, owner, client_id):
-        return known
+    if known := await _stored(_find, conversation, owner, client_id, Message.Role.USER):
+        return _sent(known)
     text = _checked(text)
     model = _model()
     _check_queue(owner)
@@ -56,7 +56,12 @@ async def send_message(
 
 
 async def retry_reply(conversation: UUID, owner: int, *, reply: int, client_id: UUID, sender: str = "") -> Sent:
-    """Write another reply beside one of this conversation. Raises RefusedPost."""
+    """Write another reply beside one of this conversation. The same client_id again returns the same rows.
+
+    Raises RefusedPost.
+    """
+    if known := await _stored(_find, conversation, owner, client_id, Message.Role.ASSISTANT):
+        return _sent(known)
     _model()
     _check_queue(owner)
     here = await _stored(_reach, conversation, owner)
@@ -67,12 +72,6 @@ async def retry_reply(conversation: UUID, owner: int, *, reply: int, client_id: 
     if posted.created:
         await _begin(posted, sender)
     return _sent(posted)
-
-
-async def sent_before(conversation: UUID, owner: int, client_id: UUID) -> Sent | None:
-    """What was answered to this message when it came for the first time."""
-    posted = await _stored(_find, conversation, owner, client_id)
-    return _sent(posted) if posted else None
 
 
 async def show_branch(conversation: UUID, owner: int, message: int) -> int:
@@ -115,7 +114,7 @@ async def _stored(work: Callable[..., Any], *args: Any) -> Any:
     """A hop to the database whose failure is told to people."""
     try:
         return await in_database(work, *args)
-    except DatabaseError as error:
+    except Error as error:
         logger.warning("The database did not take a message: %s", error)
         raise RefusedPost(
             "storage_unavailable", "This could not be stored, so it was not sent. Try again in a moment."
@@ -129,11 +128,16 @@ def _reach(conversation: UUID, owner: int) -> Conversation:
     return here
 
 
-def _find(conversation: UUID, owner: int, client_id: UUID) -> Posted | None:
-    message = Message.objects.filter(
-        conversation=conversation, conversation__owner=owner, client_id=client_id, role=Message.Role.USER
-    ).first()
-    return Posted(message, message.children.earliest("id"), created=False, branched=False) if message else None
+def _find(conversation: UUID, owner: int, client_id: UUID, role: str) -> Posted | None:
+    """What was posted with this client_id, if it came before."""
+    mine = Message.objects.filter(conversation=conversation, conversation__owner=owner)
+    known = mine.filter(client_id=client_id, role=role).select_related("parent").first()
+    if known is None:
+        return None
+    if role == Message.Role.ASSISTANT:
+        assert known.parent is not None, "the database demands a parent of every reply"
+        return Posted(known.parent, known, created=False, branched=False)
+    return Posted(known, known.children.earliest("id"), created=False, branched=False)
 
 
 def _register(post: Callable[[], Posted], conversation: Conversation) -> Posted:

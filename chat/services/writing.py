@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, cast
 
 from django.conf import settings
-from django.db import DatabaseError
+from django.db import Error
 from django.utils import timezone
 from langchain_core.messages import AIMessageChunk
 
@@ -121,7 +121,7 @@ class Writing:
         # An AsyncIterator by its type, a generator in truth: closing it is what ends the engine's work at once.
         async with contextlib.aclosing(cast("AsyncGenerator[AIMessageChunk]", stream)) as chunks:
             async for chunk in chunks:
-                self._text.append(chunk.text)
+                self._text.append(chunk.text.replace("\0", ""))  # PostgreSQL would refuse the whole reply.
                 self._reasoning.append(chunk.additional_kwargs.get("reasoning_content") or "")
                 if "finish_reason" in chunk.response_metadata:
                     self._last = chunk.response_metadata
@@ -171,7 +171,7 @@ class Writing:
             row = Message(pk=self.reply.pk)
             if not await in_database(row.save_progress, self.reply.text, self.reply.reasoning):
                 self.reply.stop()  # It has been deleted with its conversation.
-        except DatabaseError as error:
+        except Error as error:
             logger.warning("Reply %s could not be saved while it is written: %s", self.reply.pk, error)
 
     def _outcome(self, source: asyncio.Future[None]) -> tuple[str, str]:
@@ -222,7 +222,7 @@ class Writing:
         while True:
             try:
                 await in_database(Message(pk=self.row.pk).finish, final["status"], **fields)
-            except DatabaseError as error:
+            except Error as error:
                 logger.warning("The end of reply %s could not be saved: %s", self.reply.pk, error)
             else:
                 break
