@@ -1,13 +1,25 @@
 """What tests of conversations share."""
 
+import os
+from pathlib import Path
+
 import pytest
 from channels.layers import channel_layers
+from django.conf import settings
 from django.test import AsyncClient
 
 from chat import memory, runtime
 from chat.models import Conversation
 from chat.services import writing
 from chat.tests.fakes import FakeChatModel, FakeMemory, Page
+
+
+@pytest.fixture(scope="session")
+def model_path():
+    """The default model's file; bin/test fetches it."""
+    path = Path(os.environ.get("TEST_MODEL_PATH") or settings.BASE_DIR / "var/models/SmolLM2-135M-Instruct.Q4_1.gguf")
+    assert path.exists(), f"{path} is missing: bin/test fetches it, or `python manage.py get_model`."
+    return path
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """Engines for tests: scripted ones, and the real model loaded once."""
 
-import os
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 
 from chat.inference import Engine, EngineConfig
 from chat.inference.testing import ScriptedRunner
@@ -25,14 +23,6 @@ def scripted():
     yield start
     for engine in engines:
         engine.close()
-
-
-@pytest.fixture(scope="session")
-def model_path():
-    """The default model's file; bin/test fetches it."""
-    path = Path(os.environ.get("TEST_MODEL_PATH") or settings.BASE_DIR / "var/models/SmolLM2-135M-Instruct.Q4_1.gguf")
-    assert path.exists(), f"{path} is missing: bin/test fetches it, or `python manage.py get_model`."
-    return path
 
 
 @pytest.fixture(scope="session")
