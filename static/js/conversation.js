@@ -87,7 +87,7 @@ export class Conversation extends EventTarget {
   async #reload() {
     while (this.#isStale) {
       this.#isStale = false;
-      const response = await fetch(location.pathname, { headers: { "X-Refresh": "1" } });
+      const response = await fetch(location.pathname);
       if (!response.ok || response.redirected) return location.reload();
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       if (!this.#isStale) this.#replace(page.getElementById("messages"));
