@@ -11,6 +11,11 @@ def count(messages):
     return 3 + sum(4 + len(message.text.split()) for message in messages)
 
 
+def count_together(messages):
+    """Like a tokenizer across borders: the whole is not the sum of its parts."""
+    return 3 + sum(4 + len(message.text) for message in messages) // 5
+
+
 def talk(*texts, first_id=1):
     """Messages by turns of person and assistant, with ids as rows have them."""
     kinds = (HumanMessage, AIMessage)

@@ -6,15 +6,18 @@ from hypothesis import strategies as st
 
 from chat.memory.budget import Budget, MessageTooLong
 from chat.memory.prompt import Notes, build, ids
-from chat.tests.memory.counting import count, histories, layout_of, talk, texts
+from chat.tests.memory.counting import count, count_together, histories, layout_of, talk, texts
 
 contexts = st.integers(min_value=24, max_value=2048)
 notes = st.none() | texts.map(lambda text: Notes(text, (900, 901), 7))
 
 
-@given(histories(), texts, texts | st.just(""), notes, contexts, st.integers(1, 1024))
-@settings(max_examples=300, deadline=None)
-def test_never_over_for_any_history_and_budget(turns, message, system, summary, context, max_reply):
+counters = st.sampled_from([count, count_together])
+
+
+@given(histories(), texts, texts | st.just(""), notes, contexts, st.integers(1, 1024), counters)
+@settings(max_examples=150, deadline=None)
+def test_never_over_for_any_history_and_budget(turns, message, system, summary, context, max_reply, count):
     budget = Budget.of(context, max_reply)
     layout = layout_of(turns, message, system, summary)
     try:
@@ -59,3 +62,13 @@ def test_turns_that_do_not_fit_yet_are_shown_as_a_digest():
     assert digest.kind == "digest"
     assert digest.messages[:2] == (1, 2)
     assert "My dog is called Rex." in prompt.messages[1].text
+
+
+def test_a_digest_that_measures_more_in_its_place_than_alone_takes_no_room_from_the_reply():
+    def count_grudgingly(messages):
+        beside = any(message.type == "ai" for message in messages) and any("> " in message.text for message in messages)
+        return count(messages) + 150 * beside
+
+    turns = talk(*["My lucky number is 7 and my dog is called Rex.", "Once upon a time. " * 8] * 12)
+    prompt = build(layout_of(turns), Budget.of(512, 1024), count_grudgingly)
+    assert prompt.num_tokens == count_grudgingly(prompt.messages) <= 384
