@@ -8,7 +8,7 @@ from channels.layers import channel_layers
 from django.conf import settings
 from django.test import AsyncClient
 
-from chat import memory, runtime
+from chat import consumers, memory, runtime
 from chat.models import Conversation
 from chat.services import writing
 from chat.tests.fakes import FakeChatModel, FakeMemory, Page
@@ -58,10 +58,12 @@ def as_bob(bob):
 
 
 @pytest.fixture
-async def open_tab(conversation, as_alice, model, remembered, settings):
+async def open_tab(conversation, as_alice, model, remembered, settings, monkeypatch):
     """Opens tabs of Alice's conversation; all are closed at the end, and no reply is left running."""
     settings.ALLOWED_HOSTS = ["testserver"]
     settings.FRAMES_PER_10_SECONDS = 1000
+    # Or the regular look would find what something else should have told.
+    monkeypatch.setattr(consumers, "LOOK_EVERY", 3600.0)
     tabs = []
 
     async def opened(client=as_alice, conversation=conversation.pk, **options):
