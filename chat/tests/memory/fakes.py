@@ -85,4 +85,5 @@ def covered_once(leaf):
     notes = branch.layout.notes.messages if branch.layout.notes else ()
     verbatim = tuple(int(turn.id) for turn in branch.layout.turns)
     assert [*notes, *verbatim] == branch.path
+    assert not verbatim or branch.layout.turns[0].type == "human"
     return len(notes)
