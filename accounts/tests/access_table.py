@@ -1,0 +1,92 @@
+"""What each kind of person gets at each address of the site. test_access_walk.py holds the site to it.
+
+Everything belongs to Alice; Bob has an account, Adam is an administrator, Rita is one who may read any conversation,
+Olivia is the owner. Each row: what GET answers to each of them, and what POST without any data answers. A number is the
+status; "login" is a redirect to the login page, "on" a redirect to somewhere else.
+"""
+
+PEOPLE = ("nobody", "alice", "bob", "adam", "rita", "olivia")
+
+TABLE = {
+    "admin/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/login/": ("login 403 403 login login login", "login 403 403 login login login"),
+    "admin/logout/": ("on on on 405 405 405", "on on on login login login"),
+    "admin/password_change/": ("login login login on on on", "login login login on on on"),
+    "admin/password_change/done/": ("login login login on on on", "login login login on on on"),
+    "admin/autocomplete/": ("login login login 404 404 404", "login login login 404 404 404"),
+    "admin/jsi18n/": ("login login login 200 200 200", "login login login 405 405 405"),
+    "admin/r/<path:content_type_id>/<path:object_id>/": (
+        "login login login 404 404 404",
+        "login login login 404 404 404",
+    ),
+    "admin/accounts/user/<id>/password/": ("login login login 403 403 200", "login login login 403 403 200"),
+    "admin/accounts/user/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/accounts/user/add/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/accounts/user/<path:object_id>/history/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/accounts/user/<path:object_id>/delete/": ("login login login 403 403 200", "login login login 403 403 200"),
+    "admin/accounts/user/<path:object_id>/change/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/accounts/user/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/auth/group/": ("login login login 403 403 200", "login login login 403 403 200"),
+    "admin/auth/group/add/": ("login login login 403 403 200", "login login login 403 403 200"),
+    "admin/auth/group/<path:object_id>/history/": ("login login login 403 403 200", "login login login 403 403 200"),
+    "admin/auth/group/<path:object_id>/delete/": ("login login login 403 403 200", "login login login 403 403 200"),
+    "admin/auth/group/<path:object_id>/change/": ("login login login 403 403 200", "login login login 403 403 200"),
+    "admin/auth/group/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/accounts/invitation/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/accounts/invitation/add/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/accounts/invitation/<path:object_id>/history/": (
+        "login login login 200 200 200",
+        "login login login 200 200 200",
+    ),
+    "admin/accounts/invitation/<path:object_id>/delete/": (
+        "login login login 200 200 200",
+        "login login login 200 200 200",
+    ),
+    "admin/accounts/invitation/<path:object_id>/change/": (
+        "login login login 200 200 200",
+        "login login login 403 403 403",
+    ),
+    "admin/accounts/invitation/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/chat/conversation/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/chat/conversation/add/": ("login login login 403 403 403", "login login login 403 403 403"),
+    "admin/chat/conversation/<path:object_id>/history/": (
+        "login login login 404 404 404",
+        "login login login 404 404 404",
+    ),
+    "admin/chat/conversation/<path:object_id>/delete/": (
+        "login login login 403 403 403",
+        "login login login 403 403 403",
+    ),
+    "admin/chat/conversation/<path:object_id>/change/": (
+        "login login login 403 200 200",
+        "login login login 403 200 200",
+    ),
+    "admin/chat/conversation/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/chat/look/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/chat/look/add/": ("login login login 403 403 403", "login login login 403 403 403"),
+    "admin/chat/look/<path:object_id>/history/": ("login login login 404 404 404", "login login login 404 404 404"),
+    "admin/chat/look/<path:object_id>/delete/": ("login login login 403 403 403", "login login login 403 403 403"),
+    "admin/chat/look/<path:object_id>/change/": ("login login login 200 200 200", "login login login 403 403 403"),
+    "admin/chat/look/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/chat/message/": ("login login login 403 200 200", "login login login 403 200 200"),
+    "admin/chat/message/add/": ("login login login 403 403 403", "login login login 403 403 403"),
+    "admin/chat/message/<path:object_id>/history/": ("login login login 404 404 404", "login login login 404 404 404"),
+    "admin/chat/message/<path:object_id>/delete/": ("login login login 403 403 403", "login login login 403 403 403"),
+    "admin/chat/message/<path:object_id>/change/": ("login login login 403 on on", "login login login 403 on on"),
+    "admin/chat/message/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/^(?P<app_label>accounts|auth|chat)/$": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/(?P<url>.*)$": ("login login login 404 404 404", "login login login 404 404 404"),
+    "login/": ("200 on on on on on", "200 on on on on on"),
+    "logout/": ("405 405 405 405 405 405", "login login login login login login"),
+    "account/": ("login 200 200 200 200 200", "login on on on on on"),
+    "invitations/<slug:token>/": ("200 200 200 200 200 200", "200 200 200 200 200 200"),
+    "setup/<slug:token>/": ("200 200 200 200 200 200", "200 200 200 200 200 200"),
+    "": ("login on on on on on", "405 405 405 405 405 405"),
+    "conversations/": ("login 200 200 200 200 200", "405 405 405 405 405 405"),
+    "conversations/new/": ("405 405 405 405 405 405", "login on on on on on"),
+    "conversations/<uuid:pk>/": ("login 200 404 404 404 404", "405 405 405 405 405 405"),
+    "conversations/<uuid:pk>/rename/": ("login 200 404 404 404 404", "login 200 404 404 404 404"),
+    "conversations/<uuid:pk>/delete/": ("login 200 404 404 404 404", "login on 404 404 404 404"),
+    "healthz": ("200 200 200 200 200 200", "405 405 405 405 405 405"),
+    "readyz": ("503 503 503 503 503 503", "405 405 405 405 405 405"),
+}
