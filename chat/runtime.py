@@ -110,7 +110,7 @@ wait_until_loaded = _runtime.wait_until_loaded
 
 
 def build() -> "LocalChatModel":
-    """A started engine with its chat model, by the settings. Raises ModelNotLoaded of chat.inference.runner."""
+    """A started engine with its chat model, by the settings. Raises ModelNotLoaded of chat.inference.model_file."""
     from chat.inference import Engine, SamplingParams
     from chat.llm import LocalChatModel
 
@@ -144,13 +144,13 @@ def _runner(config: "EngineConfig") -> "Runner":
         from chat.inference.testing import scripted_from
 
         return scripted_from(Path(settings.LLM_SCRIPT))
-    from chat.inference.runner import LlamaRunner
+    from chat.inference.llama import LlamaRunner
 
     return LlamaRunner(config)
 
 
 def _log_failure(error: Exception) -> None:
-    from chat.inference.runner import ModelNotLoaded
+    from chat.inference.model_file import ModelNotLoaded
 
     if isinstance(error, ModelNotLoaded):
         logger.error("No model: %s", error)

@@ -29,8 +29,11 @@ from chat.inference.request import (
     QueueFull,
     Request,
     SamplingParams,
+    TokenLogprob,
+    UnusableGrammar,
     Usage,
 )
+from chat.inference.schema import UnusableSchema
 
 __all__ = [
     "GREEDY",
@@ -49,5 +52,8 @@ __all__ = [
     "Request",
     "SamplingParams",
     "Stats",
+    "TokenLogprob",
+    "UnusableGrammar",
+    "UnusableSchema",
     "Usage",
 ]

@@ -54,6 +54,15 @@ class Batch:
         return sum(len(work.tokens) for work in self.works)
 
 
+@dataclass(frozen=True)
+class Sampled:
+    """A new token; its log probability and the likeliest tokens with theirs, where the request wants them."""
+
+    token: int
+    logprob: float | None = None
+    top: tuple[tuple[int, float], ...] = ()
+
+
 @dataclass
 class Outcome:
     """What a step did. `sampled` maps slots to new tokens.
@@ -62,7 +71,7 @@ class Outcome:
     was asked for.
     """
 
-    sampled: dict[int, int] = field(default_factory=dict)
+    sampled: dict[int, Sampled] = field(default_factory=dict)
     held: dict[int, int] = field(default_factory=dict)
 
 
@@ -90,8 +99,11 @@ class Runner(Protocol):
     def markers(self) -> dict[int, str]:
         """Tokens that structure prompts, with their text: no text of a person may turn into one of them."""
 
+    def grammar_of(self, schema_json: str) -> str:
+        """The grammar of a checked JSON Schema; safe from any thread. Raises UnusableGrammar."""
+
     def open_sampler(self, slot: int, params: SamplingParams, prompt: Sequence[int]) -> None:
-        """Prepare a slot's sampling for the reply to this prompt."""
+        """Prepare a slot's sampling for the reply to this prompt. Raises UnusableGrammar."""
 
     def close_sampler(self, slot: int) -> None:
         """Give the slot's sampler back; nothing happens when there is none."""

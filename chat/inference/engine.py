@@ -8,6 +8,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from chat.inference.batch import Batch, ModelInfo, Outcome, Runner, StepFailed
 from chat.inference.config import EngineConfig
@@ -23,8 +24,10 @@ from chat.inference.request import (
     PromptTooLong,
     QueueFull,
     Request,
+    UnusableGrammar,
 )
 from chat.inference.scheduler import Scheduler
+from chat.inference.schema import checked_schema
 from chat.inference.slots import SlotTable
 
 logger = logging.getLogger(__name__)
@@ -147,6 +150,10 @@ class Engine:
             self._calls.append(drop)
             self._wakeup.notify()
 
+    def grammar_of(self, schema: Any) -> str:
+        """The grammar that holds a reply to a JSON Schema. Raises UnusableSchema and UnusableGrammar."""
+        return self._runner.grammar_of(checked_schema(schema))
+
     def stats(self) -> Stats:
         """Counts, taken without stopping the engine: each is exact, together they may be a step apart."""
         return Stats(
@@ -220,8 +227,8 @@ class Engine:
     def _commit(self, batch: Batch, outcome: Outcome) -> None:
         self._counts["steps"] += 1
         self._counts["read"] += sum(outcome.held[work.slot] - work.start for work in batch.works)
-        for request, token in self._scheduler.commit(batch, outcome):
-            reason = self._replies[request].take(token)
+        for request, sampled in self._scheduler.commit(batch, outcome):
+            reason = self._replies[request].take(sampled)
             self._counts["written"] += 1
             if reason:
                 self._end(request, reason)
@@ -239,7 +246,10 @@ class Engine:
         for request in self._scheduler.admit():
             self._counts["cached"] += request.num_cached
             assert request.slot is not None, "an admitted request has a slot"
-            self._runner.open_sampler(request.slot, request.sampling, request.prompt)
+            try:
+                self._runner.open_sampler(request.slot, request.sampling, request.prompt)
+            except UnusableGrammar as error:
+                self._fail(request, error)
         for request, position in self._scheduler.positions().items():
             self._replies[request].tell_position(position)
 

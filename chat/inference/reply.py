@@ -4,9 +4,9 @@ import math
 import time
 from collections.abc import Callable
 
-from chat.inference.batch import Runner
+from chat.inference.batch import Runner, Sampled
 from chat.inference.prompt import PromptEncoder
-from chat.inference.request import Chunk, Event, Finished, FinishReason, Queued, Request, Usage
+from chat.inference.request import Chunk, Event, Finished, FinishReason, Queued, Request, TokenLogprob, Usage
 
 
 class Reply:
@@ -27,6 +27,7 @@ class Reply:
         self._text = prompts.assembler(request)
         self._room = runner.info.context - len(request.prompt)
         self._position = 0
+        self._logprobs: list[TokenLogprob] = []
         self._num_reasoning = 0
         self._is_plain = True  # no control token among the reply's tokens
 
@@ -36,14 +37,15 @@ class Reply:
             self._position = position
             self._deliver(Queued(position))
 
-    def take(self, token: int) -> FinishReason | None:
+    def take(self, sampled: Sampled) -> FinishReason | None:
         """Take the token that was sampled last; returns why the reply ends with it, if it does."""
-        request = self._request
+        request, token = self._request, sampled.token
         if math.isnan(request.first_token_at):
             request.first_token_at = time.monotonic()
         if self._runner.is_end(token) or token in self._turn_starts:
             return FinishReason.STOP
         request.tokens.append(token)
+        self._note(sampled)
         marker = token in self._shown_specially
         self._is_plain = self._is_plain and not self._runner.is_control(token)
         piece = self._text.push(self._runner.piece(token, special=marker))
@@ -68,8 +70,15 @@ class Reply:
         self._deliver(error)
 
     def _send(self, text: str, reasoning: str) -> None:
-        if text or reasoning:
-            self._deliver(Chunk(text, reasoning))
+        if text or reasoning or self._logprobs:
+            logprobs, self._logprobs = tuple(self._logprobs), []
+            self._deliver(Chunk(text, reasoning, logprobs))
+
+    def _note(self, sampled: Sampled) -> None:
+        if sampled.logprob is not None:
+            piece = self._runner.piece
+            top = tuple((piece(token, special=True), logprob) for token, logprob in sampled.top)
+            self._logprobs.append(TokenLogprob(piece(sampled.token, special=True), sampled.logprob, top))
 
     def _usage(self, reason: FinishReason) -> Usage:
         request, now = self._request, time.monotonic()

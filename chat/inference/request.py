@@ -47,6 +47,10 @@ class EngineFailed(Exception):
     """The engine could not go on with a request; the text is for people."""
 
 
+class UnusableGrammar(EngineFailed):
+    """The grammar of a request cannot be used; the text says why."""
+
+
 class Preempted(EngineFailed):
     """The request gave its place to a more urgent one; ask again later."""
 
@@ -71,6 +75,9 @@ class SamplingParams:
     max_tokens: int = 1024
     max_seconds: float = 600.0
     stop: tuple[str, ...] = ()
+    logit_bias: tuple[tuple[int, float], ...] = ()  # token id, and what is added to its logit
+    logprobs: int | None = None  # so many alternatives with each token; None: not even the token's own
+    grammar: str = ""  # made by the engine from a schema; never what a client wrote
 
     def __post_init__(self) -> None:
         _between("temperature", self.temperature, 0, 2)
@@ -85,6 +92,11 @@ class SamplingParams:
         _between("max_seconds", self.max_seconds, 0.001, 1_000_000)
         if self.seed is not None:
             _between("seed", self.seed, 0, 2**32 - 2)
+        if self.logprobs is not None:
+            _between("logprobs", self.logprobs, 0, 20)
+        for token, bias in self.logit_bias:
+            _between("A token of logit_bias", token, 0, 2**31 - 1)
+            _between("A bias of logit_bias", bias, -100, 100)
         if len(self.stop) > 16 or any(not 0 < len(text) <= 256 for text in self.stop):
             raise ValueError("stop takes up to 16 texts of 1 to 256 characters.")
 
@@ -166,11 +178,21 @@ class Queued:
 
 
 @dataclass(frozen=True)
+class TokenLogprob:
+    """One token of a reply: its bytes, the natural logarithm of its probability, and the likeliest alternatives."""
+
+    piece: bytes
+    logprob: float
+    top: tuple[tuple[bytes, float], ...] = ()
+
+
+@dataclass(frozen=True)
 class Chunk:
-    """New text of a reply; either part may be empty."""
+    """New text of a reply; either part may be empty. `logprobs` has the tokens that came since the last chunk."""
 
     text: str
     reasoning: str = ""
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import time
 from collections import deque
 
-from chat.inference.batch import Batch, Outcome, Work
+from chat.inference.batch import Batch, Outcome, Sampled, Work
 from chat.inference.request import Priority, QueueFull, Request
 from chat.inference.slots import SlotTable
 
@@ -97,7 +97,7 @@ class Scheduler:
             works.append(work)
         return Batch(tuple(works))
 
-    def commit(self, batch: Batch, outcome: Outcome) -> list[tuple[Request, int]]:
+    def commit(self, batch: Batch, outcome: Outcome) -> list[tuple[Request, Sampled]]:
         """Write down what a step did; returns the requests that got a new token, with it."""
         sampled = []
         for work in batch.works:

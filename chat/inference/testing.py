@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from chat.inference.batch import Batch, ModelInfo, Outcome, StepFailed
+from chat.inference.batch import Batch, ModelInfo, Outcome, Sampled, StepFailed, Work
 from chat.inference.request import SamplingParams
 
 CHATML = (
@@ -107,6 +107,10 @@ class ScriptedRunner:
         """The control tokens."""
         return dict(enumerate(_CONTROLS))
 
+    def grammar_of(self, schema_json: str) -> str:
+        """The schema itself; the script is not bound by it."""
+        return schema_json
+
     def open_sampler(self, slot: int, params: SamplingParams, prompt: Sequence[int]) -> None:
         """Begin the script for this prompt; nothing is left to chance, so the parameters do not matter."""
         del params
@@ -144,7 +148,7 @@ class ScriptedRunner:
                 raise StepFailed("over the context")
             outcome.held[work.slot] = len(cache)
             if work.samples:
-                outcome.sampled[work.slot] = self._next(work.slot)
+                outcome.sampled[work.slot] = self._sampled(work)
         return outcome
 
     def cache(self, slot: int) -> list[int]:
@@ -167,6 +171,10 @@ class ScriptedRunner:
         while not steps.acquire(timeout=0.005):
             if self._interrupted.is_set():
                 return
+
+    def _sampled(self, work: Work) -> Sampled:
+        token, wanted = self._next(work.slot), work.request.sampling.logprobs
+        return Sampled(token) if wanted is None else Sampled(token, -0.5, ((token, -0.5),) * min(1, wanted))
 
     def _next(self, slot: int) -> int:
         said = next(self._said[slot], None)

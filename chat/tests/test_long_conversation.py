@@ -23,7 +23,7 @@ CONTEXT = 1024
 @pytest.fixture
 async def real_model(model_path, settings):
     """The default model behind the services, with the context that the test is about."""
-    from chat.inference.runner import LlamaRunner
+    from chat.inference.llama import LlamaRunner
 
     settings.LLM_MAX_REPLY_TOKENS = 32
     config = EngineConfig(model_path, context=CONTEXT, slots=4)

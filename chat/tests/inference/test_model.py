@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from chat.inference import GREEDY, Engine, EngineConfig, SamplingParams
+from chat.inference import GREEDY, SamplingParams
 from chat.inference.batch import Batch, StepFailed, Work
 from chat.tests.inference.steps import answer, request
 
@@ -27,20 +27,6 @@ SHORT = SamplingParams(temperature=0, repeat_penalty=1.0, max_tokens=24)
 def ask(engine, *texts, **options):
     """The file's own system message makes this model answer oddly, so there is always one."""
     return request(engine, *texts, system="You are a helpful assistant.", **options)
-
-
-@pytest.fixture
-def engine(real_runner):
-    """An engine on the shared runner. It is not closed, since that would free the model: its thread is left to wait."""
-    for slot in range(real_runner.info.slots):
-        real_runner.trim(slot, 0)
-    engine = Engine(real_runner, EngineConfig(real_runner.info.name, busy_batch=16))
-    engine.start()
-    yield engine
-    real_runner.close, close = lambda: None, real_runner.close
-    engine.close()
-    real_runner.close = close
-    real_runner.resume()
 
 
 async def test_it_knows_the_capital_of_france(engine):

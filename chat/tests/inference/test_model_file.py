@@ -3,7 +3,8 @@
 import pytest
 
 from chat.inference.config import EngineConfig
-from chat.inference.runner import LlamaRunner, ModelNotLoaded, check_file, fingerprint
+from chat.inference.llama import LlamaRunner
+from chat.inference.model_file import ModelNotLoaded, check_file, fingerprint
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,7 @@
-"""The model itself: loads a GGUF file, tokenises, decodes batches and samples. The only file that imports llama_cpp."""
+"""Loads a GGUF file, tokenises, decodes batches and samples."""
 
 import ctypes
-import ctypes.util
-import hashlib
-import logging
 import re
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,16 +10,14 @@ import llama_cpp
 
 from chat.inference.batch import Batch, ModelInfo, Outcome, StepFailed
 from chat.inference.config import EngineConfig, choose_context, choose_slots, choose_threads
+from chat.inference.llama.abort import AbortFlag
+from chat.inference.llama.log import CapturedLog
+from chat.inference.llama.sampler import Sampler, grammar_of
+from chat.inference.model_file import ModelNotLoaded, check_file, fingerprint
 from chat.inference.request import SamplingParams
-
-logger = logging.getLogger(__name__)
 
 _ABORTED = 2
 _LOOKS_LIKE_MARKER = re.compile(r"<\S+>|\[[A-Z_/]+\]")
-
-
-class ModelNotLoaded(Exception):
-    """The file is no model that can be used; the text names the file and the reason."""
 
 
 class LlamaRunner:
@@ -34,7 +28,7 @@ class LlamaRunner:
 
     def __init__(self, config: EngineConfig) -> None:
         check_file(config.model_path)
-        with _CapturedLog() as log:
+        with CapturedLog() as log:
             self._model = _load(config.model_path, log)
             self._vocab = llama_cpp.llama_model_get_vocab(self._model)
             trained = llama_cpp.llama_model_n_ctx_train(self._model)
@@ -43,11 +37,11 @@ class LlamaRunner:
             self._context = self._open_context(config, context, slots, log)
         self._memory = llama_cpp.llama_get_memory(self._context)
         self.info = self._describe(config, trained, slots)
-        self._samplers: dict[int, Any] = {}
+        self._samplers: dict[int, Sampler] = {}
         self._pieces: dict[tuple[int, bool], bytes] = {}
         self._newline = self._tokenize("\n") if self._begins_with_space("a") else []
         self._batch = llama_cpp.llama_batch_init(self.info.batch, 0, 1)
-        self._abort = _AbortFlag(self._context)
+        self._abort = AbortFlag(self._context)
         self._warm_up()
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
@@ -98,19 +92,20 @@ class LlamaRunner:
                     found[token] = text
         return found
 
+    def grammar_of(self, schema_json: str) -> str:
+        """The grammar of a checked JSON Schema; safe from any thread. Raises UnusableGrammar."""
+        return grammar_of(schema_json)
+
     def open_sampler(self, slot: int, params: SamplingParams, prompt: Sequence[int]) -> None:
         """Prepare a slot's sampling. Penalties look at the reply alone: to use a person's words again is no fault."""
         del prompt
         self.close_sampler(slot)
-        chain = llama_cpp.llama_sampler_chain_init(llama_cpp.llama_sampler_chain_default_params())
-        for sampler in _samplers(params, self.info.vocabulary_size):
-            llama_cpp.llama_sampler_chain_add(chain, sampler)
-        self._samplers[slot] = chain
+        self._samplers[slot] = Sampler(self._vocab, self.info.vocabulary_size, params)
 
     def close_sampler(self, slot: int) -> None:
         """Free the slot's sampler, if it has one."""
-        if chain := self._samplers.pop(slot, None):
-            llama_cpp.llama_sampler_free(chain)
+        if sampler := self._samplers.pop(slot, None):
+            sampler.close()
 
     def trim(self, slot: int, keep: int) -> int:
         """Cut a slot's cache back to `keep` tokens; a model whose state cannot be cut loses all: then 0."""
@@ -131,7 +126,7 @@ class LlamaRunner:
             raise StepFailed(f"The model refused a step of {batch.num_tokens} tokens (llama_decode: {code}).")
         outcome = Outcome(held={work.slot: work.start + len(work.tokens) for work in batch.works})
         for slot, row in rows.items():
-            outcome.sampled[slot] = llama_cpp.llama_sampler_sample(self._samplers[slot], self._context, row)
+            outcome.sampled[slot] = self._samplers[slot].sample(self._context, row)
         return outcome
 
     def logits(self, slot: int, tokens: Sequence[int]) -> list[float]:
@@ -147,11 +142,11 @@ class LlamaRunner:
 
     def interrupt(self) -> None:
         """From any thread: end the running decode within milliseconds. Cleared by `resume`."""
-        self._abort.set(True)
+        self._abort.set(wanted=True)
 
     def resume(self) -> None:
         """Let the next decode run."""
-        self._abort.set(False)
+        self._abort.set(wanted=False)
 
     def close(self) -> None:
         """Free the model and its caches; nothing may be called afterwards."""
@@ -213,7 +208,7 @@ class LlamaRunner:
         width = llama_cpp.llama_model_n_embd(self._model) // heads * llama_cpp.llama_model_n_head_kv(self._model)
         return 2 * 2 * int(width) * int(llama_cpp.llama_model_n_layer(self._model))
 
-    def _open_context(self, config: EngineConfig, context: int, slots: int, log: "_CapturedLog") -> Any:
+    def _open_context(self, config: EngineConfig, context: int, slots: int, log: "CapturedLog") -> Any:
         params = llama_cpp.llama_context_default_params()
         params.n_ctx = context * slots
         params.n_seq_max = slots
@@ -265,127 +260,9 @@ class LlamaRunner:
         self.trim(0, 0)
 
 
-def check_file(path: Path) -> None:
-    """Raise ModelNotLoaded, with the reason, for a file that cannot be a GGUF model."""
-    if not path.exists():
-        raise ModelNotLoaded(f"There is no model file at {path}. Set LLM_MODEL_PATH, or run bin/run to fetch one.")
-    if not path.is_file():
-        raise ModelNotLoaded(f"{path} is no file.")
-    try:
-        with path.open("rb") as file:
-            head = file.read(8)
-    except OSError as error:
-        raise ModelNotLoaded(f"{path} cannot be read: {error.strerror}.") from error
-    if len(head) < 8 and b"GGUF".startswith(head[:4]):
-        raise ModelNotLoaded(f"{path} is cut short: it has {len(head)} bytes. Fetch it again.")
-    if head[:4] != b"GGUF":
-        raise ModelNotLoaded(f"{path} is no GGUF file (it does not begin with GGUF). Other formats must be converted.")
-    if (version := int.from_bytes(head[4:8], "little")) not in (2, 3):
-        raise ModelNotLoaded(f"{path} has GGUF version {version}; versions 2 and 3 can be read.")
-
-
-def fingerprint(path: Path) -> str:
-    """A name for the weights: 32 hexadecimal digits over the file's size, its first 8 MiB and its last MiB.
-
-    The beginning holds vocabulary and template, the end is different for every training; reading a large file whole
-    would take longer than loading it.
-    """
-    size = path.stat().st_size
-    digest = hashlib.sha256(str(size).encode())
-    with path.open("rb") as file:
-        digest.update(file.read(8 * 1024 * 1024))
-        file.seek(max(0, size - 1024 * 1024))
-        digest.update(file.read())
-    return digest.hexdigest()[:32]
-
-
-def _load(path: Path, log: "_CapturedLog") -> Any:
+def _load(path: Path, log: "CapturedLog") -> Any:
     llama_cpp.llama_backend_init()
     model = llama_cpp.llama_model_load_from_file(str(path).encode(), llama_cpp.llama_model_default_params())
     if not model:
         raise ModelNotLoaded(f"{path} could not be loaded: {log.reason() or 'llama.cpp gave no reason'}.")
     return model
-
-
-def _has_penalties(params: SamplingParams) -> bool:
-    return params.repeat_penalty != 1 or params.frequency_penalty != 0 or params.presence_penalty != 0
-
-
-def _samplers(params: SamplingParams, vocabulary_size: int) -> list[Any]:
-    chain = []
-    if _has_penalties(params):
-        chain.append(
-            llama_cpp.llama_sampler_init_penalties(
-                vocabulary_size,
-                params.penalty_window,
-                params.repeat_penalty,
-                params.frequency_penalty,
-                params.presence_penalty,
-            )
-        )
-    if params.temperature == 0:
-        return [*chain, llama_cpp.llama_sampler_init_greedy()]
-    if params.top_k:
-        chain.append(llama_cpp.llama_sampler_init_top_k(params.top_k))
-    chain.append(llama_cpp.llama_sampler_init_top_p(params.top_p, 1))
-    chain.append(llama_cpp.llama_sampler_init_min_p(params.min_p, 1))
-    chain.append(llama_cpp.llama_sampler_init_temp(params.temperature))
-    seed = secrets.randbelow(2**32 - 1) if params.seed is None else params.seed
-    chain.append(llama_cpp.llama_sampler_init_dist(seed))
-    return chain
-
-
-class _AbortFlag:
-    """A flag that llama.cpp reads between the nodes of its graph without entering Python.
-
-    The callback is the C library's strlen on a buffer of ours: its length, 0 or 1, is the answer. A callback in Python
-    would have to take the interpreter's lock some hundred times a step, against the threads of the web server.
-    """
-
-    def __init__(self, context: Any) -> None:
-        self._buffer = ctypes.create_string_buffer(b"", 2)
-        libc = ctypes.CDLL(ctypes.util.find_library("c"))
-        # Kept, since llama.cpp holds a bare pointer to it.
-        self._callback = ctypes.cast(libc.strlen, llama_cpp.ggml_abort_callback)
-        llama_cpp.llama_set_abort_callback(context, self._callback, ctypes.cast(self._buffer, ctypes.c_void_p))
-
-    def set(self, wanted: bool) -> None:
-        self._buffer[0] = b"\x01" if wanted else b"\x00"
-
-
-class _CapturedLog:
-    """While it is open, llama.cpp's warnings are kept, since its functions return no reason for a failure."""
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self._callback = llama_cpp.llama_log_callback(self._take)
-
-    def __enter__(self) -> "_CapturedLog":
-        llama_cpp.llama_log_set(self._callback, None)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        llama_cpp.llama_log_set(_QUIET, None)
-
-    def reason(self) -> str:
-        """The first error that llama.cpp told, without the name of its function."""
-        for line in self._lines:
-            text = line.strip().rpartition("error loading model: ")[2]
-            if text := text.partition(": ")[2] or text:
-                return text.rstrip(".")
-        return ""
-
-    def _take(self, level: int, text: bytes, _: Any) -> None:
-        if level == _ERROR:
-            self._lines.append(text.decode("utf-8", errors="replace"))
-
-
-_ERROR = 4  # GGML_LOG_LEVEL_ERROR
-
-
-def _to_log(level: int, text: bytes, _: Any) -> None:
-    if level == _ERROR:
-        logger.debug("llama.cpp: %s", text.decode("utf-8", errors="replace").strip())
-
-
-_QUIET = llama_cpp.llama_log_callback(_to_log)
