@@ -112,7 +112,8 @@ DATABASES = {
     }
 }
 # Notices only; text travels through chat.replies (docs/adr/0003-replies-belong-to-the-server.md).
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+# The layer drops what a socket has not read beyond its capacity, without a word, so that is generous.
+CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}}
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
 # --- People and security ----------------------------------------------------------------------------------------------
