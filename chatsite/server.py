@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import daphne.server
 from daphne.http_protocol import HTTPFactory, WebRequest
@@ -89,8 +89,8 @@ class ChatServer(daphne.server.Server):
         self._loop: asyncio.AbstractEventLoop = reactor._asyncioEventloop  # noqa: SLF001
         self._signalled = False
 
-    def run(self) -> None:
-        """Serve, and return when all is over. Raises twisted's CannotListenError when the port is not to be had."""
+    def run(self) -> NoReturn:
+        """Serve until the process ends. Raises twisted's CannotListenError when the port is not to be had."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         self.connections: dict[Any, dict[str, Any]] = {}
@@ -110,6 +110,7 @@ class ChatServer(daphne.server.Server):
         reactor.callLater(2, self.timeout_checker)
         reactor.callWhenRunning(self._ready, self._port.getHost().port)
         reactor.run(installSignalHandlers=False)
+        leave()
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         if self._signalled or not reactor.running:
@@ -130,6 +131,8 @@ class ChatServer(daphne.server.Server):
             async with asyncio.timeout(PATIENCE / 2):
                 await self._port.stopListening().asFuture(self._loop)
                 await self._finish()
+        except TimeoutError:
+            logger.warning("Not all replies could be saved in time; each is kept up to about its last second.")
         except Exception:
             logger.exception("The end was not clean; what was saved while it was written is kept.")
         await self._close_connections()
@@ -153,7 +156,7 @@ class ChatServer(daphne.server.Server):
         return [task for task in tasks if task and not task.done()]
 
 
-def leave() -> None:
+def leave() -> NoReturn:
     """End the process now. The interpreter's own way out waits for threads that may be loading or running a model."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -1,6 +1,5 @@
 """Runs the site: web server and model in this one process, until Ctrl-C or SIGTERM."""
 
-import asyncio
 import os
 from typing import Any
 
@@ -19,7 +18,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from twisted.internet.error import CannotListenError
 
-        from chatsite.server import ChatServer, leave
+        from chatsite.server import ChatServer
 
         _check_data()
         try:
@@ -30,7 +29,6 @@ class Command(BaseCommand):
                 f"Cannot listen on {settings.HOST}, port {settings.PORT}: {reason}. "
                 "Is the site running already? HOST and PORT choose another address."
             ) from error
-        leave()
 
     def _announce(self, port: int) -> None:
         host = settings.HOST.strip("[]")
@@ -66,8 +64,8 @@ def _application() -> Any:
 
 
 async def _finish() -> None:
-    """Keep the replies that are being written, then end the engine."""
+    """Take no more questions and keep what has been written; the engine itself needs no farewell."""
     from chat import runtime, services
 
+    runtime.use(None, "The server is shutting down. Try again in a moment.")
     await services.close()
-    await asyncio.to_thread(runtime.stop)
