@@ -5,6 +5,7 @@ import os
 from types import SimpleNamespace
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import expect, sync_playwright
 
 from chat import runtime
@@ -75,6 +76,12 @@ def _database_beside_playwright():
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
     yield
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_directory():
+    """The server of the tests outlives each of them, and WhiteNoise warns when this is missing as it starts."""
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture
