@@ -38,3 +38,11 @@ def plain_static_files(settings):
 def quick_passwords(settings):
     """A slow hash is the point elsewhere; here it would be most of the time."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def no_wrong_keys():
+    """What came with a wrong API key in one test is not held against the next."""
+    from accounts.keys import failures
+
+    failures.clear()

@@ -1,15 +1,23 @@
-"""People and the one-time links by which they get an account."""
+"""People, the one-time links by which they get an account, and the keys by which their programs come in."""
 
 import hashlib
 import secrets
-from datetime import timedelta
-from typing import Self
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser
+
+
+def hash_of(token: str) -> str:
+    """What is kept of a random token; of text that never was one, too, whatever it holds."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 class User(AbstractUser):
@@ -32,7 +40,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
     def with_token(self, token: str) -> Self:
         """The usable one that belongs to this token, if any."""
-        return self.usable().filter(token_hash=_hash(token))
+        return self.usable().filter(token_hash=hash_of(token))
 
 
 class Invitation(models.Model):
@@ -80,7 +88,7 @@ class Invitation(models.Model):
     def seal(self) -> str:
         """Set a new token and the time it lasts, without saving; returns the token."""
         token = secrets.token_urlsafe(24)
-        self.token_hash = _hash(token)
+        self.token_hash = hash_of(token)
         self.expires_at = timezone.now() + timedelta(days=settings.INVITATION_DAYS)
         return token
 
@@ -111,5 +119,91 @@ class AlreadyAccepted(Exception):
     """The link has been used or has run out in the meantime."""
 
 
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    """Finds keys by whose they are and by what a program sends."""
+
+    def visible_to(self, user: "User | AnonymousUser") -> Self:
+        """Only this person's own; nobody else learns whether one exists."""
+        return self.filter(owner_id=user.pk) if user.is_authenticated and user.is_active else self.none()
+
+    def usable(self) -> Self:
+        """Those that open the door now: neither revoked nor out of date, of people whose account is active."""
+        in_time = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        return self.filter(in_time, revoked_at=None, owner__is_active=True)
+
+    def with_hash(self, key_hash: str) -> Self:
+        """The usable one whose key has this hash, if any."""
+        return self.usable().filter(key_hash=key_hash)
+
+
+class ApiKey(models.Model):
+    """Lets programs act for a person. The key itself is not kept, only its hash and as much as tells it from others.
+
+    The hash is a quick one on purpose. Slow hashes protect what people think up; nobody tries 2^256 random keys, and
+    each request of a program would pay for it.
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=100, help_text="What it is for, such as the program that will use it.")
+    key_hash = models.CharField(max_length=64, unique=True, editable=False)
+    prefix = models.CharField(max_length=12, editable=False)
+    last_four = models.CharField(max_length=4, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_used_at = models.DateTimeField(null=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        """Newest first. Nobody changes or deletes one: it is revoked, and what it was stays on record."""
+
+        verbose_name = "API key"
+        ordering = ("-id",)
+        default_permissions = ("view",)
+        permissions: ClassVar = [("revoke_any_api_key", "Can revoke anybody's API key")]
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+    @classmethod
+    def issue(
+        cls, owner: User, name: str, days: int | None = None, *, until: datetime | None = None
+    ) -> "tuple[ApiKey, str]":
+        """Make a key that lasts so many days, or until then, or for ever.
+
+        Returns the row and the key, which is not kept and cannot be shown again.
+        """
+        # Programs that look for secrets in code and logs know such a key by its beginning.
+        key = f"chat_{secrets.token_urlsafe(32)}"
+        expires_at = until if days is None else timezone.now() + timedelta(days=days)
+        row = cls(owner=owner, name=name, key_hash=hash_of(key), prefix=key[:9], last_four=key[-4:])
+        row.expires_at = expires_at
+        row.save()
+        return row, key
+
+    @property
+    def shown(self) -> str:
+        """As much of the key as people need to tell it from others."""
+        return f"{self.prefix}…{self.last_four}"
+
+    @property
+    def state(self) -> str:
+        """Whether it opens the door, and if not, why."""
+        if self.revoked_at:
+            return "Revoked"
+        if self.expires_at and self.expires_at <= timezone.now():
+            return "Expired"
+        return "Active" if self.owner.is_active else "Account deactivated"
+
+    def revoke(self) -> bool:
+        """Refuse it from now on; False when that had been done before."""
+        return bool(ApiKey.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=timezone.now()))
+
+    def note_use(self) -> None:
+        """Keep when it was used, to the minute: a busy program must not cost a write a request."""
+        now = timezone.now()
+        if self.last_used_at is None or abs(now - self.last_used_at) >= timedelta(minutes=1):
+            # Of several requests at once, one finds the row as it was read.
+            ApiKey.objects.filter(pk=self.pk, last_used_at=self.last_used_at).update(last_used_at=now)
