@@ -12,6 +12,7 @@ from typing import Any
 
 from chat.inference.batch import Batch, ModelInfo, Outcome, Runner, StepFailed
 from chat.inference.config import EngineConfig
+from chat.inference.observer import Observer, Unobserved
 from chat.inference.prompt import PromptEncoder
 from chat.inference.reply import Reply
 from chat.inference.request import (
@@ -52,10 +53,11 @@ class Stats:
 class Engine:
     """Owns a runner. `generate` may be called from any event loop; everything else happens in the engine's thread."""
 
-    def __init__(self, runner: Runner, config: EngineConfig) -> None:
+    def __init__(self, runner: Runner, config: EngineConfig, observer: Observer | None = None) -> None:
         self.info: ModelInfo = runner.info
         self.prompts = PromptEncoder(runner)
         self._runner = runner
+        self._observer: Observer = observer or Unobserved()
         self._slots = SlotTable(runner.info.slots, runner.trim)
         self._scheduler = Scheduler(
             self._slots,
@@ -226,7 +228,9 @@ class Engine:
 
     def _commit(self, batch: Batch, outcome: Outcome) -> None:
         self._counts["steps"] += 1
-        self._counts["read"] += sum(outcome.held[work.slot] - work.start for work in batch.works)
+        num_read = sum(outcome.held[work.slot] - work.start for work in batch.works)
+        self._counts["read"] += num_read
+        self._tell(self._observer.stepped, len(batch.works), num_read)
         for request, sampled in self._scheduler.commit(batch, outcome):
             reason = self._replies[request].take(sampled)
             self._counts["written"] += 1
@@ -267,6 +271,7 @@ class Engine:
             self._runner.close_sampler(request.slot)
         self._scheduler.remove(request)
         request.finished = reason
+        self._tell(self._observer.ended, request, reason)
         if reason is FinishReason.PREEMPTED:
             reply.fail(Preempted("Somebody more urgent came."))
         else:
@@ -281,12 +286,20 @@ class Engine:
         if slot is not None:
             self._slots.forget(slot)
         request.finished = FinishReason.ERROR
+        self._tell(self._observer.ended, request, "refused" if isinstance(error, QueueFull) else FinishReason.ERROR)
         reply.fail(error)
 
     def _fail_running(self, reason: str) -> None:
         """After a failed step nobody knows what the caches hold: end what ran, and forget it."""
         for request in list(self._scheduler.running):
             self._fail(request, EngineFailed(reason))
+
+    def _tell(self, tell: Callable[..., None], *what: Any) -> None:
+        try:
+            tell(*what)
+        except Exception:
+            logger.exception("What the engine does cannot be measured; it is not any more")
+            self._observer = Unobserved()
 
     def _current_reads(self, request: Request) -> bool:
         works = self._current.works if self._current else ()
