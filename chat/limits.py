@@ -47,6 +47,11 @@ class Seats:
         self._taken[person] += 1
         return True
 
+    @property
+    def num_taken(self) -> int:
+        """Sockets that are open, of all people."""
+        return self._taken.total()
+
     def give_back(self, person: int) -> None:
         """One less."""
         self._taken[person] -= 1

@@ -12,6 +12,7 @@ from django.conf import settings
 if TYPE_CHECKING:
     from chat.inference.batch import Runner
     from chat.inference.config import EngineConfig
+    from chat.inference.observer import Observer
     from chat.llm import LocalChatModel
 
 logger = logging.getLogger(__name__)
@@ -115,7 +116,7 @@ def build() -> "LocalChatModel":
     from chat.llm import LocalChatModel
 
     config = _config()
-    engine = Engine(_runner(config), config)
+    engine = Engine(_runner(config), config, _observer())
     engine.prompts.shared_system = settings.CHAT_SYSTEM_PROMPT
     engine.start()
     sampling = SamplingParams(
@@ -124,6 +125,14 @@ def build() -> "LocalChatModel":
         max_seconds=settings.LLM_MAX_REPLY_SECONDS,
     )
     return LocalChatModel(engine=engine, sampling=sampling, thinking=settings.LLM_REASONING)
+
+
+def _observer() -> "Observer | None":
+    if not settings.METRICS_TOKEN:
+        return None
+    from chat.metrics.figures import figures
+
+    return figures
 
 
 def _config() -> "EngineConfig":

@@ -1,8 +1,9 @@
-"""The addresses of conversations and of the health checks."""
+"""The addresses of conversations, of the health checks and of the figures."""
 
 from django.urls import path
 
 from chat import views
+from chat.metrics.views import metrics
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -13,4 +14,5 @@ urlpatterns = [
     path("conversations/<uuid:pk>/delete/", views.delete, name="delete_conversation"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
 ]

@@ -27,6 +27,14 @@ def flag(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name}={value!r} is neither yes nor no: write 1 or 0.")
 
 
+def choice(name: str, default: str, *, among: tuple[str, ...]) -> str:
+    """One of these words. Raises ImproperlyConfigured for another."""
+    value = os.environ.get(name, "").strip().lower() or default
+    if value not in among:
+        raise ImproperlyConfigured(f"{name}={value!r} does not exist: write {' or '.join(among)}.")
+    return value
+
+
 def integer(name: str, default: int, *, least: int, most: int) -> int:
     """A whole number from least to most, both included. Raises ImproperlyConfigured otherwise."""
     value = os.environ.get(name, "").strip()

@@ -171,6 +171,8 @@ AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 OWNER_USERNAME = env.text("CHAT_OWNER_USERNAME")
 OWNER_PASSWORD = env.text("CHAT_OWNER_PASSWORD")
+# Who reads the figures at /metrics; without it the address does not exist.
+METRICS_TOKEN = env.text("METRICS_TOKEN")
 INVITATION_DAYS = env.integer("INVITATION_DAYS", 7, least=1, most=90)
 
 # --- Limits -----------------------------------------------------------------------------------------------------------
@@ -203,8 +205,16 @@ CHAT_SYSTEM_PROMPT = env.text("CHAT_SYSTEM_PROMPT", "You are a helpful assistant
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "text": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "json": {"()": "chatsite.logs.JsonFormatter"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": env.choice("LOG_FORMAT", "text", among=("text", "json")),
+        }
+    },
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
     "loggers": {"django.channels.server": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
 }

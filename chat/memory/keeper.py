@@ -16,6 +16,7 @@ from chat.memory import summary
 from chat.memory.branch import Branch, read_past, read_question, store, system_of
 from chat.memory.budget import Budget
 from chat.memory.prompt import Layout, Prompt, build, check, turn_starts
+from chat.metrics.figures import figures
 from chat.models import Conversation, Message, Summary
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ class Keeper:
     async def _keep(self, branch: Branch, cut: int, text: str, author: str, model_name: str) -> bool:
         row = await in_database(store, branch, cut, text=text, author=author, model=model_name)
         if row:
+            figures.summaries.labels(author).inc()
             logger.info("Conversation %s: summary %s by %s of %s messages", branch.conversation, row.pk, author, cut)
         return True  # even if somebody else was quicker: then the next look sees his
 

@@ -77,3 +77,15 @@ def test_an_empty_key_file_is_refused(monkeypatch, tmp_path):
     (tmp_path / "key").touch()
     with pytest.raises(ImproperlyConfigured, match="is empty"):
         env.secret("X", tmp_path / "key")
+
+
+@pytest.mark.parametrize(("value", "expected"), [("json", "json"), (" JSON ", "json"), ("", "text")])
+def test_a_choice_is_one_of_its_words(monkeypatch, value, expected):
+    monkeypatch.setenv("X", value)
+    assert env.choice("X", "text", among=("text", "json")) == expected
+
+
+def test_a_choice_that_does_not_exist_names_itself(monkeypatch):
+    monkeypatch.setenv("X", "xml")
+    with pytest.raises(ImproperlyConfigured, match="X='xml' does not exist: write text or json"):
+        env.choice("X", "text", among=("text", "json"))
