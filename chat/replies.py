@@ -43,6 +43,7 @@ class Reply:
         self.pk = pk
         self.conversation = conversation
         self.owner = owner
+        self.source = "page"  # Or "api": where it was asked for.
         self.position = 0  # In the queue; 0 when it does not wait.
         self.stopping = False
         self.leaving = False  # It ends because the server does, not because a person wants it.

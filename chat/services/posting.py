@@ -30,11 +30,19 @@ class Sent:
 
 
 async def send_message(
-    conversation: UUID, owner: int, *, client_id: UUID, parent: int | None, text: str, sender: str = ""
+    conversation: UUID,
+    owner: int,
+    *,
+    client_id: UUID,
+    parent: int | None,
+    text: str,
+    sender: str = "",
+    source: str = "page",
 ) -> Sent:
     """Post a person's message and have it answered. The same client_id again returns the same rows.
 
-    Raises RefusedPost; then nothing was stored. `sender` is the channel that need not be told by a notice.
+    Raises RefusedPost; then nothing was stored. `sender` is the channel that need not be told by a notice, `source`
+    is `page` or `api`.
     """
     if known := await _stored(_find, conversation, owner, client_id, Message.Role.USER):
         return _sent(known)
@@ -49,13 +57,15 @@ async def send_message(
     untitled = not here.title
     posted = await _stored(_register, lambda: here.post(parent=parent, text=text, client_id=client_id), here)
     if posted.created:
-        await _begin(posted, sender, message=posted.message.pk)
+        await _begin(posted, sender, source, message=posted.message.pk)
         if untitled:
             await notices.tell_title(conversation, here.title)
     return _sent(posted)
 
 
-async def retry_reply(conversation: UUID, owner: int, *, reply: int, client_id: UUID, sender: str = "") -> Sent:
+async def retry_reply(
+    conversation: UUID, owner: int, *, reply: int, client_id: UUID, sender: str = "", source: str = "page"
+) -> Sent:
     """Write another reply beside one of this conversation. The same client_id again returns the same rows.
 
     Raises RefusedPost.
@@ -70,7 +80,7 @@ async def retry_reply(conversation: UUID, owner: int, *, reply: int, client_id: 
         raise RefusedPost("unknown_reply", "This reply is not in this conversation. Load the page again.")
     posted = await _stored(_register, lambda: here.retry(old, client_id=client_id), here)
     if posted.created:
-        await _begin(posted, sender)
+        await _begin(posted, sender, source)
     return _sent(posted)
 
 
@@ -166,10 +176,11 @@ def _register_once(post: Callable[[], Posted], conversation: Conversation) -> Po
     return posted
 
 
-async def _begin(posted: Posted, sender: str, message: int = 0) -> None:
+async def _begin(posted: Posted, sender: str, source: str, message: int = 0) -> None:
     row = posted.reply
     reply = running.get(row.pk, row.conversation_id)
     assert reply is not None, "a reply is registered before its row is committed"
+    reply.source = source
     writing.start(reply, row)
     await notices.tell_posted(row.conversation_id, message, row.pk, sender)
     if posted.branched:

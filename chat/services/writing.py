@@ -15,6 +15,7 @@ from langchain_core.messages import AIMessageChunk
 
 from chat import memory, rendering, runtime
 from chat.database import in_database
+from chat.generations import log_generation
 from chat.inference.request import EngineFailed, PromptTooLong, QueueFull
 from chat.models import Message
 from chat.replies import Part, Reply, running
@@ -202,6 +203,14 @@ class Writing:
         row.text, row.reasoning = self.reply.text, self.reply.reasoning
         row.usage = dict(self._last.get("usage") or self._measured(status))
         row.token_ids = self._last.get("token_ids", b"") if complete else b""
+        log_generation(
+            reply=row.pk,
+            source=self.reply.source,
+            owner=self.reply.owner,
+            model=row.model,
+            status=str(status),
+            usage=row.usage,
+        )
         html = await self._html()
         await self._store(described(row, html))
 
