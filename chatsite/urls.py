@@ -7,4 +7,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("accounts.urls")),
     path("", include("chat.urls")),
+    path("", include("chat.api.urls")),
 ]

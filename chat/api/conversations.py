@@ -1,0 +1,170 @@
+"""`/v1/conversations`: one's own conversations, listed, made, read, renamed, deleted and exported."""
+
+import base64
+import binascii
+import uuid
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeVar
+
+from django.db.models import Q
+from django.http import Http404, HttpResponse
+from django.utils.http import content_disposition_header
+from ninja import Query, Router
+
+from chat import exporting, services
+from chat.api import conversation_replies
+from chat.api.auth import KeyRequest
+from chat.api.conversation_bodies import (
+    LARGEST_ID,
+    Changes,
+    ConversationBody,
+    ConversationList,
+    ConversationMessage,
+    ConversationWithMessages,
+    NewConversation,
+)
+from chat.api.described import answers_of
+from chat.api.errors import ErrorBody, invalid
+from chat.api.refusals import refusals
+from chat.database import in_database
+from chat.forms import RenameForm
+from chat.models import Conversation, Message
+from chat.services import notices
+
+router = Router(tags=["Conversations"])
+router.add_router("/{uuid:pk}", conversation_replies.router)
+R = TypeVar("R")
+
+
+@router.get("", response=answers_of(ConversationList), summary="List your conversations")
+async def list_conversations(
+    request: KeyRequest,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    after: Annotated[str, Query(max_length=200, description="`next` of the page before.")] = "",
+) -> ConversationList:
+    """The one that was used last comes first. While it is used, a conversation may move to an earlier page."""
+    own = Conversation.objects.visible_to(request.auth)
+    if after:
+        at, pk = _read_cursor(after)
+        own = own.filter(Q(updated_at__lt=at) | Q(updated_at=at, pk__lt=pk))
+    rows = await in_database(list, own[: limit + 1])
+    shown, has_more = rows[:limit], len(rows) > limit
+    cursor = _cursor(shown[-1]) if has_more else None
+    return ConversationList(data=[ConversationBody.of(row) for row in shown], has_more=has_more, next=cursor)
+
+
+@router.post("", response=answers_of(ConversationBody) | {201: ConversationBody}, summary="Make a conversation")
+async def make_conversation(request: KeyRequest, payload: NewConversation) -> tuple[int, ConversationBody]:
+    """An empty one."""
+    title = "" if payload.title is None else _title(payload.title)
+    row = await in_database(Conversation.make, request.auth, title)
+    return 201, ConversationBody.of(row)
+
+
+@router.get("/{uuid:pk}", response=answers_of(ConversationWithMessages), summary="Read a conversation")
+async def read_conversation(
+    request: KeyRequest,
+    pk: uuid.UUID,
+    messages: Annotated[
+        Literal["branch", "all"], Query(description="Those of the branch that is shown, or of all branches.")
+    ] = "branch",
+    limit: Annotated[int, Query(ge=1, le=200)] = 100,
+    before: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="`earlier` of the answer before.")] = None,
+) -> ConversationWithMessages:
+    """With its newest messages, or those right before the message `before`."""
+
+    def read(here: Conversation) -> ConversationWithMessages:
+        path = here.path() if messages == "branch" else [*here.messages.values_list("pk", flat=True)]
+        if before is not None and before not in path:
+            raise invalid("This message is not among those that were asked for.", "before")
+        end = len(path) if before is None else path.index(before)
+        start = max(0, end - limit)
+        rows = here.messages.defer("token_ids").filter(pk__in=path[start:end])
+        return ConversationWithMessages(
+            **ConversationBody.of(here).dict(),
+            messages=[ConversationMessage.of(row) for row in rows],
+            earlier=path[start] if start else None,
+        )
+
+    return await _with_own(request, pk, read)
+
+
+@router.patch("/{uuid:pk}", response=answers_of(ConversationBody), summary="Rename a conversation, show another branch")
+async def change_conversation(request: KeyRequest, pk: uuid.UUID, payload: Changes) -> ConversationBody:
+    """Whatever is given changes; every page that shows the conversation is told."""
+    await _with_own(request, pk, lambda here: None)
+    if payload.title is not None:
+        title = _title(payload.title)
+        await _with_own(request, pk, lambda here: Conversation.objects.filter(pk=here.pk).update(title=title))
+        await notices.tell_title(pk, title)
+    if payload.head is not None:
+        with refusals(request.auth.pk):
+            await services.show_branch(pk, request.auth.pk, payload.head)
+    return await _with_own(request, pk, ConversationBody.of)
+
+
+@router.delete("/{uuid:pk}", response=answers_of(None) | {204: None}, summary="Delete a conversation")
+async def delete_conversation(request: KeyRequest, pk: uuid.UUID) -> tuple[int, None]:
+    """With everything in it, at once and for good. A reply that is being written ends."""
+    await _with_own(request, pk, Conversation.delete)
+    return 204, None
+
+
+@router.get(
+    "/{uuid:pk}/export",
+    response=dict.fromkeys((400, 401, 404, 429, 500, 503), ErrorBody),
+    summary="Export a conversation",
+    openapi_extra={"responses": {200: {"description": "The file", "content": {"text/markdown": {}, "application/json": {}}}}},
+)
+async def export_conversation(
+    request: KeyRequest, pk: uuid.UUID, format: Literal["markdown", "json"] = "markdown"  # noqa: A002
+) -> HttpResponse:
+    """A file: the branch that is shown as Markdown, or everything as JSON."""
+    write, kind, ending = _FORMATS[format]
+    text, title = await _with_own(request, pk, lambda here: (write(here), here.title))
+    name = content_disposition_header(as_attachment=True, filename=exporting.filename(title, ending))
+    # An attachment that a browser should show all the same would be inert.
+    headers = {"Content-Disposition": name or "attachment", "Content-Security-Policy": "sandbox; default-src 'none'"}
+    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)
+
+
+_FORMATS: dict[str, tuple[Callable[[Conversation], str], str, str]] = {
+    "markdown": (exporting.as_markdown, "text/markdown", "md"),
+    "json": (exporting.as_json, "application/json", "json"),
+}
+
+
+async def _with_own(request: KeyRequest, pk: uuid.UUID, work: Callable[[Conversation], R]) -> R:
+    """Do something with this person's conversation, near the database. 404 for missing and foreign ones alike."""
+
+    def find_and_work() -> R:
+        here = Conversation.objects.visible_to(request.auth).filter(pk=pk).first()
+        if here is None:
+            raise Http404
+        return work(here)
+
+    return await in_database(find_and_work)
+
+
+def _title(raw: str) -> str:
+    form = RenameForm({"title": raw})
+    if not form.is_valid():
+        raise invalid(" ".join(form.errors["title"]), "title")
+    title: str = form.cleaned_data["title"]
+    return title
+
+
+def _cursor(row: Conversation) -> str:
+    return base64.urlsafe_b64encode(f"{row.updated_at.isoformat()} {row.pk.hex}".encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str) -> tuple[datetime, uuid.UUID]:
+    try:
+        at, _, pk = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode().partition(" ")
+        moment = datetime.fromisoformat(at)
+        if moment.tzinfo is None:
+            raise ValueError
+        return moment, uuid.UUID(pk)
+    except (ValueError, OverflowError, binascii.Error):
+        raise invalid("This is no cursor of this list.", "after") from None

@@ -1,0 +1,46 @@
+"""What the services refuse, as the API answers it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+from chat.api.errors import RATE_LIMIT, SERVER, ApiError
+from chat.replies import running
+from chat.services import RefusedPost
+
+_STATUS = {
+    "empty_message": (400, "text"),
+    "message_too_long": (400, "text"),
+    "unknown_parent": (404, "parent"),
+    "unknown_message": (404, "head"),
+    "unknown_reply": (404, None),
+    "conversation_gone": (404, None),
+    "reply_running": (409, None),
+}
+# Seconds until a place in the queue may be free.
+_SOON = 10
+
+
+@contextmanager
+def refusals(person: int) -> Iterator[None]:
+    """Turn a RefusedPost inside into the ApiError for this person."""
+    try:
+        yield
+    except RefusedPost as refused:
+        raise _answer(refused, person) from refused
+
+
+def _answer(refused: RefusedPost, person: int) -> ApiError:
+    match refused.code:
+        case "queue_full" if running.waiting(person) >= settings.LLM_QUEUE_LIMIT_PERSON:
+            return ApiError(429, str(refused), kind=RATE_LIMIT, code="rate_limit_exceeded", retry_after=_SOON)
+        case "queue_full":
+            return ApiError(503, str(refused), kind=SERVER, code="overloaded", retry_after=_SOON)
+        case "model_unavailable":  # Its reason may name files of this machine; /readyz and the log have it.
+            return ApiError(503, "No model is loaded yet.", kind=SERVER, code="model_not_loaded", retry_after=5)
+        case "storage_unavailable":
+            return ApiError(503, str(refused), kind=SERVER, code=refused.code, retry_after=1)
+        case _:
+            status, param = _STATUS[refused.code]
+            return ApiError(status, str(refused), param=param, code=refused.code)

@@ -1,0 +1,1 @@
+"""Programs talk to the API: one behaviour a file."""
