@@ -47,6 +47,21 @@ TABLE = {
         "login login login 403 403 403",
     ),
     "admin/accounts/invitation/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/accounts/apikey/": ("login login login 200 200 200", "login login login 200 200 200"),
+    "admin/accounts/apikey/add/": ("login login login 403 403 403", "login login login 403 403 403"),
+    "admin/accounts/apikey/<path:object_id>/history/": (
+        "login login login 200 200 200",
+        "login login login 200 200 200",
+    ),
+    "admin/accounts/apikey/<path:object_id>/delete/": (
+        "login login login 403 403 403",
+        "login login login 403 403 403",
+    ),
+    "admin/accounts/apikey/<path:object_id>/change/": (
+        "login login login 200 200 200",
+        "login login login 403 403 403",
+    ),
+    "admin/accounts/apikey/<path:object_id>/": ("login login login on on on", "login login login on on on"),
     "admin/chat/conversation/": ("login login login 200 200 200", "login login login 200 200 200"),
     "admin/chat/conversation/add/": ("login login login 403 403 403", "login login login 403 403 403"),
     "admin/chat/conversation/<path:object_id>/history/": (
@@ -79,6 +94,8 @@ TABLE = {
     "login/": ("200 on on on on on", "200 on on on on on"),
     "logout/": ("405 405 405 405 405 405", "login login login login login login"),
     "account/": ("login 200 200 200 200 200", "login on on on on on"),
+    "account/keys/": ("login 200 200 200 200 200", "login 200 200 200 200 200"),
+    "account/keys/<int:key>/revoke/": ("login 200 404 404 404 404", "login on 404 404 404 404"),
     "invitations/<slug:token>/": ("200 200 200 200 200 200", "200 200 200 200 200 200"),
     "setup/<slug:token>/": ("200 200 200 200 200 200", "200 200 200 200 200 200"),
     "": ("login on on on on on", "405 405 405 405 405 405"),
@@ -88,5 +105,6 @@ TABLE = {
     "conversations/<uuid:pk>/rename/": ("login 200 404 404 404 404", "login 200 404 404 404 404"),
     "conversations/<uuid:pk>/delete/": ("login 200 404 404 404 404", "login on 404 404 404 404"),
     "healthz": ("200 200 200 200 200 200", "405 405 405 405 405 405"),
+    "metrics": ("404 404 404 404 404 404", "405 405 405 405 405 405"),
     "readyz": ("503 503 503 503 503 503", "405 405 405 405 405 405"),
 }

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.urls import URLPattern, get_resolver
 
 from accounts.groups import administrators
-from accounts.models import Invitation
+from accounts.models import ApiKey, Invitation
 from accounts.tests.access_table import PEOPLE, TABLE
 from accounts.tests.people import administrator
 from chat.models import Conversation, Look
@@ -44,15 +44,24 @@ def address(people):
     conversation.save()
     look = Look.objects.create(conversation=conversation, reader=people["olivia"], reason="The court asks")
     invitation, token = Invitation.issue()
+    key, _ = ApiKey.issue(people["alice"], "Script")
     objects = {
         "accounts/user": people["alice"].pk,
         "accounts/invitation": invitation.pk,
+        "accounts/apikey": key.pk,
         "auth/group": administrators().pk,
         "chat/conversation": conversation.pk,
         "chat/message": message.pk,
         "chat/look": look.pk,
     }
-    kind = {"token": token, "pk": conversation.pk, "app_label": "chat", "url": "nowhere/", "content_type_id": 1}
+    kind = {
+        "token": token,
+        "pk": conversation.pk,
+        "key": key.pk,
+        "app_label": "chat",
+        "url": "nowhere/",
+        "content_type_id": 1,
+    }
 
     def fill(route):
         here = re.match(r"admin/(\w+/\w+)/", route)
