@@ -10,6 +10,8 @@ _PERMISSIONS = (
     ("accounts", "view_invitation"),
     ("accounts", "add_invitation"),
     ("accounts", "delete_invitation"),
+    ("accounts", "view_apikey"),
+    ("accounts", "revoke_any_api_key"),
     ("chat", "view_conversation"),
     ("chat", "view_look"),
 )
