@@ -65,6 +65,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self._spawn(self.outbox.run(), self._tasks)
         self._spawn(self._look_regularly(), self._tasks)
         self.outbox.push(protocol.hello(self.conversation, standing.title, standing.head, standing.unfinished))
+        if standing.head and not standing.unfinished:
+            services.prewarm(self.conversation, standing.head)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:  # noqa: ARG002
         """Check a frame's rate, size and shape, and have it handled. Those of one socket are posted in their order."""

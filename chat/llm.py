@@ -16,7 +16,21 @@ from langchain_core.messages.ai import InputTokenDetails, OutputTokenDetails, Us
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from pydantic import ConfigDict
 
-from chat.inference import Chunk, Engine, Event, Finished, Priority, Queued, Request, SamplingParams, Usage
+from chat.inference import (
+    GREEDY,
+    Chunk,
+    Engine,
+    EngineFailed,
+    Event,
+    Finished,
+    Priority,
+    PromptTooLong,
+    Queued,
+    QueueFull,
+    Request,
+    SamplingParams,
+    Usage,
+)
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 _SAMPLING = frozenset(SamplingParams.__dataclass_fields__)
@@ -72,6 +86,29 @@ class LocalChatModel(BaseChatModel):
         """LangChain's name for `count`; tools are not part of the prompt yet."""
         del tools
         return self.count(messages)
+
+    async def prewarm(self, messages: Sequence[BaseMessage], *, owner: str, conversation: str) -> bool:
+        """Read the beginning of a conversation's next prompt into the cache while nobody is served.
+
+        Returns False when it gave way to somebody or did not fit; there is no harm in that.
+        """
+        plain = await asyncio.to_thread(self._plain, messages)
+        prompt = await asyncio.to_thread(self.engine.prompts.encode_beginning, plain, thinking=self.thinking)
+        request = Request(
+            prompt.tokens,
+            replace(GREEDY, max_tokens=1),
+            owner=owner,
+            cache_key=conversation,
+            num_shared=prompt.num_shared,
+            priority=Priority.PREWARM,
+        )
+        try:
+            async with aclosing(self.engine.generate(request)) as events:
+                async for _ in events:
+                    pass
+        except (EngineFailed, PromptTooLong, QueueFull):
+            return False
+        return True
 
     async def _astream(
         self,

@@ -16,8 +16,10 @@ from chat.inference.text import EndMarkers, TextAssembler
 
 logger = logging.getLogger(__name__)
 
-# How many texts are remembered with their tokens: some hundred conversations' messages.
+# How many texts are remembered with their tokens: some hundred conversations' messages. Longer ones are not, since
+# programs may send megabytes.
 _REMEMBERED_TEXTS = 8192
+_REMEMBERED_CHARS = 8192
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,10 @@ class PromptEncoder:
         self._markers = runner.markers()
         self._marker_texts = re.compile("|".join(map(re.escape, _longest_first(self._markers.values()))) or "(?!)")
         # One cache an encoder; the texts go when the model goes.
-        self._text_tokens = lru_cache(_REMEMBERED_TEXTS)(self._tokenize_text)
+        self._remembered_text_tokens = lru_cache(_REMEMBERED_TEXTS)(self._tokenize_text)
         self._part_tokens = lru_cache(_REMEMBERED_TEXTS)(self._tokenize_part)
         self.supports_thinking = self._template.supports_thinking
+        self.supports_tools = self._template.supports_tools
         reasoning = self._template.reasoning or ()
         # Their text is shown to the splitter; a marker may be a control token with words behind it.
         self.reasoning_tokens = frozenset(
@@ -59,24 +62,33 @@ class PromptEncoder:
         *,
         thinking: bool | None = None,
         now: datetime | None = None,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        extra: Mapping[str, Any] | None = None,
+        beginning: str | None = None,
     ) -> EncodedPrompt:
         """Token ids of the conversation, ending where the model's reply begins.
 
         A message has `role`, `content` and, if it was written by this very model, `token_ids`, which stand for the
-        content where the template leaves that as it is. `thinking` is the template's own switch, where it has one.
+        content where the template leaves that as it is. `thinking` is the template's own switch, where it has one;
+        `tools` and `extra` are what ChatTemplate.render takes. `beginning` is how the answer begins, in our own words,
+        without any reasoning before it.
         """
-        segments = self._template.render(messages, thinking=thinking, now=now)
-        tokens: list[int] = []
-        num_shared = 0
-        for segment in segments:
-            tokens.extend(self._segment_tokens(segment, messages))
-            if self._is_shared(segment, messages):
-                num_shared = len(tokens)
-        if self._runner.info.adds_bos:
-            bos = self._part_tokens(self._runner.info.bos)
-            if tokens[: len(bos)] != list(bos):
-                tokens = [*bos, *tokens]
-        return EncodedPrompt(tokens, num_shared, self._template.opens_reasoning(segments))
+        segments = self._template.render(messages, thinking=thinking, now=now, tools=tools, extra=extra)
+        if beginning is not None:
+            segments = self._template.begin_answer(segments, beginning)
+        return self._encoded(segments, messages)
+
+    def encode_beginning(self, messages: Sequence[Mapping[str, Any]], *, thinking: bool | None = None) -> EncodedPrompt:
+        """Token ids of everything that will stand before the text of the next person's message."""
+        talk = [*messages, {"role": "user", "content": "."}]
+        segments = self._template.render(talk, thinking=thinking)
+        places = [place for place, segment in enumerate(segments) if segment.message == len(messages)]
+        return self._encoded(segments[: places[0]] if places else segments, talk)
+
+    def encode_text(self, text: str) -> EncodedPrompt:
+        """Token ids of a text that is to be continued as it stands, without a template."""
+        bos = self._part_tokens(self._runner.info.bos) if self._runner.info.adds_bos else ()
+        return EncodedPrompt([*bos, *self._text_tokens(text)], 0, opens_reasoning=False)
 
     def count(self, messages: Sequence[Mapping[str, Any]], *, thinking: bool | None = None) -> int:
         """Tokens of the whole prompt, the beginning of the reply included."""
@@ -96,7 +108,20 @@ class PromptEncoder:
 
     def forget_texts(self) -> None:
         """Drop the remembered texts, after somebody deleted his."""
-        self._text_tokens.cache_clear()
+        self._remembered_text_tokens.cache_clear()
+
+    def _encoded(self, segments: Sequence[Segment], messages: Sequence[Mapping[str, Any]]) -> EncodedPrompt:
+        tokens: list[int] = []
+        num_shared = 0
+        for segment in segments:
+            tokens.extend(self._segment_tokens(segment, messages))
+            if self._is_shared(segment, messages):
+                num_shared = len(tokens)
+        if self._runner.info.adds_bos:
+            bos = self._part_tokens(self._runner.info.bos)
+            if tokens[: len(bos)] != list(bos):
+                tokens = [*bos, *tokens]
+        return EncodedPrompt(tokens, num_shared, self._template.opens_reasoning(segments))
 
     def _segment_tokens(self, segment: Segment, messages: Sequence[Mapping[str, Any]]) -> Sequence[int]:
         if segment.special:
@@ -110,6 +135,9 @@ class PromptEncoder:
             return False
         first = messages[0]
         return first["role"] == "system" and first["content"] == self.shared_system and segment.exact
+
+    def _text_tokens(self, text: str) -> Sequence[int]:
+        return self._remembered_text_tokens(text) if len(text) <= _REMEMBERED_CHARS else self._tokenize_text(text)
 
     def _tokenize_part(self, text: str) -> tuple[int, ...]:
         return tuple(self._runner.tokenize(text, special=True))

@@ -48,6 +48,18 @@ async def check_fits(
     await asyncio.to_thread(check, layout, _budget(model), model.count)
 
 
+async def prewarm(conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> bool:
+    """Have the beginning of the next prompt after `leaf_id` read while nobody is served.
+
+    The next turn then reads only its own message. False when there is nothing to read, or when it gave way.
+    """
+    branch = await in_database(read_past, conversation_id, leaf_id, model.fingerprint)
+    if branch is None:
+        return False
+    prompt = await asyncio.to_thread(build, branch.layout, _budget(model), model.count)
+    return await model.prewarm(prompt.messages[:-1], owner=str(branch.owner), conversation=str(branch.conversation))
+
+
 @dataclass
 class Keeper:
     """Writes the summaries of a process, one at a time for each conversation.
@@ -81,10 +93,15 @@ class Keeper:
 
     async def _catch_up(self, conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel") -> None:
         """In as many portions as the model needs to read everything that is due; each is stored by itself."""
+        folded = False
         while branch := await in_database(read_past, conversation_id, leaf, model.fingerprint):
             cut = await asyncio.to_thread(summary.due, branch.layout, _budget(model), model.count)
             if not cut or not await self._fold(branch, cut, model):
-                return
+                break
+            folded = True
+        if folded:
+            # The prompt begins differently now: read that before somebody waits for it.
+            await prewarm(conversation_id, leaf, model)
 
     async def _fold(self, branch: Branch, cut: int, model: "LocalChatModel") -> bool:
         """One summary, by the model if it can. False if nothing smaller than the turns themselves is to be had."""

@@ -4,7 +4,7 @@ from chat.models import RefusedPost
 from chat.services.following import FROM_NOW, Standing, describe_all, follow_reply, look_at, stop_reply
 from chat.services.notices import announce_title, group_of
 from chat.services.posting import Sent, retry_reply, send_message, show_branch
-from chat.services.writing import close
+from chat.services.writing import close, prewarm
 
 __all__ = [
     "FROM_NOW",
@@ -17,6 +17,7 @@ __all__ = [
     "follow_reply",
     "group_of",
     "look_at",
+    "prewarm",
     "retry_reply",
     "send_message",
     "show_branch",

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Coroutine
 from typing import Any, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.db import Error
@@ -46,6 +47,15 @@ def start(reply: Reply, row: Message) -> None:
     _spawn(Writing(reply, row).run(), _writing)
 
 
+def prewarm(conversation: UUID, leaf: int) -> None:
+    """Have the engine read what a conversation's next prompt begins with, if it has nothing else to do."""
+    if not runtime.status().ready or any(reply.conversation == conversation for reply in running):
+        return
+    stats = runtime.chat_model().engine.stats()
+    if not stats.running and not stats.waiting:
+        _spawn(_prewarm(conversation, leaf), _remembering)
+
+
 async def close() -> None:
     """End all replies of this process as interrupted, each with its text saved: the server stops."""
     for task in _remembering:
@@ -54,6 +64,15 @@ async def close() -> None:
         reply.stop(leaving=True)
     if tasks := _writing | _remembering:
         await asyncio.wait(tasks)
+
+
+async def _prewarm(conversation: UUID, leaf: int) -> None:
+    try:
+        await memory.prewarm(conversation, leaf, runtime.chat_model())
+    except runtime.ModelUnavailable:
+        pass
+    except Exception:
+        logger.exception("The prompt of conversation %s was not read ahead; its next turn reads it.", conversation)
 
 
 def _spawn(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:

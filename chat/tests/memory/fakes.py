@@ -25,6 +25,7 @@ class FakeChat(BaseChatModel):
     fingerprint: str = "fake"
     model_name: str = "Fake"
     asked: list
+    prewarmed: list
     finish_reason: str = "stop"
 
     @property
@@ -33,6 +34,10 @@ class FakeChat(BaseChatModel):
 
     def count(self, messages):
         return counting.count(messages)
+
+    async def prewarm(self, messages, **kwargs):
+        self.prewarmed.append(messages)
+        return True
 
     def _generate(self, messages, stop=None, run_manager=None, **kwargs):
         raise NotImplementedError
@@ -50,7 +55,7 @@ class FakeChat(BaseChatModel):
 
 def fake(*script, **fields):
     """A FakeChat with its own script and record."""
-    return FakeChat(script=list(script) or ["Nothing to note."], asked=[], **fields)
+    return FakeChat(script=list(script) or ["Nothing to note."], asked=[], prewarmed=[], **fields)
 
 
 def converse(owner, *texts, after=None, conversation=None):

@@ -1,5 +1,6 @@
 """Prompts and summaries through the real chat model class and engine, on a scripted runner."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from chat.inference import Engine, EngineConfig
 from chat.inference.testing import ScriptedRunner
 from chat.llm import LocalChatModel
-from chat.memory import Keeper, prompt_for
+from chat.memory import Keeper, prewarm, prompt_for
 from chat.models import Summary
 from chat.tests.memory.fakes import ask, converse, in_thread
 
@@ -45,4 +46,34 @@ async def test_sixty_turns_are_answered_from_a_cache_that_grows_at_its_end(alice
     rows = [row async for row in Summary.objects.all()]
     assert {row.author for row in rows} == {"extract"}
     assert "My dog is called Rex." in rows[-1].text
-    assert sum(share > 0.8 for share in reused) > 40
+    assert sum(share > 0.8 for share in reused) > 55
+
+
+async def test_what_was_read_ahead_is_not_read_again(alice, model):
+    leaf = await in_thread(converse)(alice, "My dog is called Rex.", "Good.", "I live in Lisbon.", "A fine town.")
+    assert await prewarm(leaf.conversation_id, leaf.pk, model)
+    reply = await in_thread(ask)(leaf, "Where do I live?")
+    prompt = await prompt_for(reply, model)
+    said = await model.ainvoke(prompt.messages, owner="1", conversation=str(reply.conversation_id))
+    usage = said.response_metadata["usage"]
+    alone = len(model.engine.prompts._text_tokens("Where do I live?"))
+    assert usage["prompt_tokens"] - usage["cached_tokens"] <= alone + 5
+
+
+async def test_reading_ahead_gives_way_to_people(alice, model):
+    leaf = await in_thread(converse)(alice, "Hello", "Hi.")
+    talks = [model.astream("x", owner=str(number), conversation=str(number)) for number in range(4)]
+    for talk in talks:
+        await anext(talk)
+    # All slots are taken, and prewarming waits for its turn without holding one.
+    task = asyncio.create_task(prewarm(leaf.conversation_id, leaf.pk, model))
+    for talk in talks:
+        async for _ in talk:
+            pass
+    assert await task
+
+
+async def test_a_branch_that_is_gone_is_not_read_ahead(alice, model):
+    leaf = await in_thread(converse)(alice, "Hello", "Hi.")
+    await in_thread(leaf.conversation.delete)()
+    assert not await prewarm(leaf.conversation_id, leaf.pk, model)
