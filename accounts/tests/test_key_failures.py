@@ -50,6 +50,7 @@ def test_the_wait_ends_a_quarter_of_an_hour_after_the_oldest_failure(alice, cloc
     assert attempt(key) == 1
     clock[0] += 0.5
     assert attempt(key) == "welcome"
+    assert fail(2) == [None, 600]
 
 
 def test_trying_in_vain_does_not_lengthen_the_wait(db, clock):
@@ -67,14 +68,15 @@ def test_other_addresses_do_not_wait(alice, clock):
     assert fail(1, None) == [None]
 
 
-def test_a_key_that_came_in_from_there_before_keeps_coming_in(alice, clock):
+def test_a_key_that_came_in_from_there_before_keeps_coming_in(alice, clock, django_assert_num_queries):
     row, key = ApiKey.issue(alice, "Script")
     attempt(key)
     fail()
     assert attempt(key) == "welcome"
     assert attempt("chat_wrong") == 900
     row.revoke()
-    assert attempt(key) == 900
+    with django_assert_num_queries(1):
+        assert [attempt(key), attempt(key)] == [900, 900]
 
 
 def test_success_forgets_no_failures_because_an_address_has_many_people(alice, clock):
