@@ -5,18 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 BLANK_LINE = "\n\n"
 SILENCE = "…"  # a user's turn that says nothing, in no language, where a template insists that a user begins
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A tool that the model called: name and JSON text are placeholders, in `arguments` whatever might do harm is."""
+
+    name: str
+    arguments: Any
+    json: str
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn as a template sees it: its contents are placeholders, several of them where turns were joined."""
+    """One turn as a template sees it: its contents are placeholders, several of them where turns were joined.
+
+    A turn of role "tool" is what a call gave; `call_id` says which one.
+    """
 
     role: str
     content: str
     reasoning: str = ""
+    calls: tuple[Call, ...] = ()
+    call_id: str = ""
 
 
 Step = Callable[[list[Turn]], list[Turn]]
@@ -61,14 +77,19 @@ def alternate(turns: list[Turn]) -> list[Turn]:
     return merged
 
 
+def spell_calls(turns: list[Turn]) -> list[Turn]:
+    """Write calls of tools as text of the assistant, and what they gave as text of the user."""
+    return [_spelled(turn) if turn.calls or turn.role == "tool" else turn for turn in turns]
+
+
 NOTES: dict[Step, str] = {
+    spell_calls: "calls of tools written as text",
     join_systems: "system messages joined into one at the beginning",
     fold_systems: "system message folded into the first user turn",
     alternate: "turns joined or added so that user and assistant alternate",
 }
 
-# What is tried in turn, the gentlest first.
-LADDER: tuple[tuple[Step, ...], ...] = (
+_ROLES_LADDER: tuple[tuple[Step, ...], ...] = (
     (),
     (join_systems,),
     (alternate,),
@@ -76,6 +97,8 @@ LADDER: tuple[tuple[Step, ...], ...] = (
     (fold_systems,),
     (fold_systems, alternate),
 )
+# What is tried in turn, the gentlest first.
+LADDER: tuple[tuple[Step, ...], ...] = (*_ROLES_LADDER, *((spell_calls, *steps) for steps in _ROLES_LADDER))
 
 
 def shape(turns: list[Turn]) -> tuple[bool, ...]:
@@ -87,6 +110,7 @@ def shape(turns: list[Turn]) -> tuple[bool, ...]:
         "system" in roles[1:],
         any(one == other for one, other in pairwise(spoken)),
         spoken[:1] != ["user"],
+        "tool" in roles or any(turn.calls for turn in turns),
     )
 
 
@@ -96,3 +120,10 @@ def _paragraphs(turns: Iterable[Turn]) -> str:
 
 def _as_user(systems: list[Turn]) -> list[Turn]:
     return [Turn("user", _paragraphs(systems))] if systems else []
+
+
+def _spelled(turn: Turn) -> Turn:
+    if turn.role == "tool":
+        return Turn("user", f"<tool_response>\n{turn.content}\n</tool_response>")
+    calls = [f'<tool_call>\n{{"name": "{call.name}", "arguments": {call.json}}}\n</tool_call>' for call in turn.calls]
+    return replace(turn, content="\n".join([turn.content, *calls] if turn.content else calls), calls=())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 from chat.inference.template import traits
-from chat.inference.template.adapt import LADDER, NOTES, Turn, shape
+from chat.inference.template.adapt import LADDER, NOTES, Call, Turn, shape, spell_calls
 from chat.inference.template.contents import Contents, Segment
 from chat.inference.template.sandbox import Refused, compile_template, parse, run
 
@@ -70,9 +72,10 @@ class ChatTemplate:
     ) -> list[Segment]:
         """The prompt for the assistant's next turn, as segments in order; it never fails a conversation.
 
-        `messages` have "role" (system, user or assistant), "content" and perhaps "reasoning_content". `thinking`
-        sets the template's own switch, None leaves its default. `extra` variables come from the operator, never from
-        a person: the template sees and prints them as they are.
+        `messages` have "role" (system, user, assistant or tool), "content" and perhaps "reasoning_content"; an
+        assistant's perhaps "tool_calls" ("id", "name" and "arguments", JSON of any kind), a tool's "tool_call_id".
+        `thinking` sets the template's own switch, None leaves its default. The template sees and prints `extra`
+        variables as they are: a text among them must not be able to spell a control token.
         """
         contents = Contents()
         turns = [turn for index, message in enumerate(messages) if (turn := self._hide(contents, index, message))]
@@ -87,17 +90,40 @@ class ChatTemplate:
             return False
         return segments[-1].text.rstrip().endswith(self.reasoning[0].rstrip())
 
+    def begin_answer(self, segments: Sequence[Segment], text: str) -> list[Segment]:
+        """The same prompt with the beginning of the answer; it closes reasoning that the template has opened."""
+        closing = f"{self.reasoning[1]}\n\n" if self.reasoning and self.opens_reasoning(segments) else ""
+        return [*segments, Segment(closing + text, special=True)] if closing + text else list(segments)
+
+    @cached_property
+    def supports_tools(self) -> bool:
+        """Whether the template tells the model of tools, and writes calls in a way that chat.api.calls can read."""
+        call = {"type": "function", "id": "Zqid12345", "function": {"name": "Zqcall", "arguments": {"a": "b"}}}
+        talk = [
+            {"role": "user", "content": "Zquser"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+            {"role": "tool", "content": "Zqresult", "tool_call_id": "Zqid12345", "name": "Zqcall"},
+        ]
+        try:
+            text = run(self._template, self._variables(None, _PROBE_DATE) | {"messages": talk, "tools": [_PROBE_TOOL]})
+        except Refused:
+            return False
+        return "Zqtool" in text and "Zqresult" in text and bool(_KNOWN_CALL.search(text))
+
     def _hide(self, contents: Contents, index: int, message: Mapping[str, Any]) -> Turn | None:
         role = _ROLES.get(str(message.get("role")), "user")
         content = str(message.get("content") or "")
         if role == "system" and not content.strip():
             return None
-        text = self._trims[role].apply(content)
+        text = self._trims[role].apply(content) if role in self._trims else content
         reasoning = str(message.get("reasoning_content") or "").strip() if role == "assistant" else ""
         return Turn(
             role,
-            contents.hide(text, index, exact=text == content),
+            # A template may write more around a content than around none.
+            contents.hide(text, index, exact=text == content) if text or not message.get("tool_calls") else "",
             contents.hide(reasoning, index) if reasoning else "",
+            tuple(_hidden_call(contents, call) for call in message.get("tool_calls") or ()),
+            contents.hide_in_json(message.get("tool_call_id") or ""),
         )
 
     def _render_adapted(self, turns: list[Turn], contents: Contents, variables: dict[str, Any]) -> list[Segment]:
@@ -112,7 +138,7 @@ class ChatTemplate:
                 reason = reason or str(refusal)
                 continue
             shown = contents.placeholders(rendered)
-            if all(contents.placeholders(turn.content) <= shown for turn in turns):
+            if all(contents.placeholders(_said(turn)) <= shown for turn in turns):
                 self._remember(turns, rung)
                 return segments
             if incomplete is None and _shows_last_user(turns, contents, shown):
@@ -127,13 +153,18 @@ class ChatTemplate:
         """The conversation by each rung of the ladder, what worked for its like first, nothing twice."""
         known = self._works.get(shape(turns), 0)
         tried: list[list[Turn]] = []
-        for rung in sorted(range(len(LADDER)), key=lambda rung: rung != known):
+        for rung in sorted(self._rungs(turns), key=lambda rung: rung != known):
             adapted = turns
             for step in LADDER[rung]:
                 adapted = step(adapted)
             if adapted not in tried:
                 tried.append(adapted)
                 yield rung, adapted
+
+    def _rungs(self, turns: list[Turn]) -> Iterator[int]:
+        """Templates that know no tools would print a role that their model was never taught."""
+        spelled = not self.supports_tools and any(turn.calls or turn.role == "tool" for turn in turns)
+        return (rung for rung, steps in enumerate(LADDER) if spell_calls in steps or not spelled)
 
     def _remember(self, turns: list[Turn], rung: int) -> None:
         self._works[shape(turns)] = rung
@@ -193,7 +224,12 @@ class ChatTemplate:
         return run(self._template, variables)
 
 
-_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+_ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool"}
+_PROBE_TOOL = {
+    "type": "function",
+    "function": {"name": "Zqtool", "description": "Zqtool", "parameters": {"type": "object", "properties": {}}},
+}
+_KNOWN_CALL = re.compile(r'\{\s*"name":\s*"Zqcall"|<function=Zqcall>')
 _generic_template = compile_template(GENERIC)
 
 
@@ -202,8 +238,28 @@ def _as_dicts(turns: list[Turn], *, parts: bool) -> list[traits.Message]:
     for turn in turns:
         content = [{"type": "text", "text": turn.content}] if parts else turn.content
         reasoning = {"reasoning_content": turn.reasoning} if turn.reasoning else {}
-        messages.append({"role": turn.role, "content": content, **reasoning})
+        calls = {"tool_calls": [_call_as_dict(call) for call in turn.calls]} if turn.calls else {}
+        answered = {"tool_call_id": turn.call_id} if turn.role == "tool" else {}
+        messages.append({"role": turn.role, "content": content, **reasoning, **calls, **answered})
     return messages
+
+
+def _hidden_call(contents: Contents, call: Mapping[str, Any]) -> Call:
+    arguments = call["arguments"]
+    text = json.dumps(arguments, ensure_ascii=False)
+    name = contents.hide(str(call["name"]))
+    return Call(
+        name, contents.hide_in_json(arguments), contents.hide(text), contents.hide_in_json(str(call.get("id") or ""))
+    )
+
+
+def _call_as_dict(call: Call) -> dict[str, Any]:
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _said(turn: Turn) -> str:
+    """All placeholders of which a prompt must leave out none."""
+    return " ".join([turn.content, *(call.name for call in turn.calls)])
 
 
 def _shows_last_user(turns: list[Turn], contents: Contents, shown: set[str]) -> bool:

@@ -91,4 +91,6 @@ def test_a_file_without_a_template_gets_a_plain_one_that_takes_any_conversation(
 
 def test_a_message_of_an_unknown_role_or_without_content_is_no_error():
     prompt = ChatTemplate("").render([{"role": "tool", "content": "T"}, {"role": "user", "content": None}, {}])
-    assert text(prompt) == "### User\nT\n\n### User\n\n\n### User\n\n\n### Assistant\n"
+    assert text(prompt) == (
+        "### User\n<tool_response>\nT\n</tool_response>\n\n### User\n\n\n### User\n\n\n### Assistant\n"
+    )
