@@ -109,13 +109,15 @@ class Request:
     """One reply to be written, and how far it has come. Only the engine's thread changes it after it was submitted.
 
     `prompt` is token ids. `num_shared` of them, at the beginning, are the same for everybody and may be reused from
-    anybody's cache; the rest only from `cache_key`, which names the conversation. `owner` is the person, for fairness.
+    anybody's cache; the rest only from `cache_key`, which names the conversation, or without `one_conversation` whoever
+    holds several of them. `owner` is the person, for fairness.
     """
 
     prompt: list[int]
     sampling: SamplingParams
     owner: str = ""
     cache_key: str = ""
+    one_conversation: bool = True
     num_shared: int = 0
     priority: Priority = Priority.PERSON
     opens_reasoning: bool = False

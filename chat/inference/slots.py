@@ -83,9 +83,15 @@ class SlotTable:
     def _best(self, free: list[Slot], request: Request) -> Slot:
         """The slot that holds this conversation, else the one that was not used for the longest time."""
         own = [slot for slot in free if slot.key and slot.key == request.cache_key]
-        if own:
-            return max(own, key=lambda slot: (slot.reusable(request), slot.last_used))
+        best = max(own, key=lambda slot: (slot.reusable(request), slot.last_used), default=None)
+        if best and (request.one_conversation or _is_alike(best, request)):
+            return best
         return min(free, key=lambda slot: slot.last_used)
+
+
+def _is_alike(slot: Slot, request: Request) -> bool:
+    """Whether a slot holds this conversation, and not another one with the same beginning that may yet go on."""
+    return 2 * slot.reusable(request) >= min(len(slot.tokens), len(request.prompt))
 
 
 def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
