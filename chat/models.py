@@ -75,8 +75,13 @@ class Conversation(models.Model):
     @classmethod
     def begin(cls, owner: "User") -> "Conversation":
         """A conversation without a message yet: the person's unused one if there is one, else a new one."""
-        unused = cls.objects.filter(owner=owner, messages=None).first()
-        return unused or cls.objects.create(owner=owner, system_prompt=settings.CHAT_SYSTEM_PROMPT)
+        unused = cls.objects.filter(owner=owner, messages=None, title="").first()
+        return unused or cls.make(owner)
+
+    @classmethod
+    def make(cls, owner: "User", title: str = "") -> "Conversation":
+        """A new conversation."""
+        return cls.objects.create(owner=owner, title=title, system_prompt=settings.CHAT_SYSTEM_PROMPT)
 
     @transaction.atomic
     def post(self, *, parent: int | None, text: str, client_id: uuid.UUID) -> Posted:

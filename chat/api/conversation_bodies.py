@@ -61,9 +61,7 @@ class ConversationBody(Schema):
     @classmethod
     def of(cls, row: Conversation) -> "ConversationBody":
         """A row as programs see it."""
-        return cls(
-            id=row.pk, title=row.title, head=row.head_id, created_at=row.created_at, updated_at=row.updated_at
-        )
+        return cls(id=row.pk, title=row.title, head=row.head_id, created_at=row.created_at, updated_at=row.updated_at)
 
 
 class ConversationMessage(Schema):

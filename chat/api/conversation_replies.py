@@ -29,7 +29,9 @@ Json = dict[str, Any]
 _posting: set[asyncio.Task[Sent]] = set()
 
 
-@router.post("/messages", response=answers_of(Answered) | {409: ErrorBody}, summary="Post a message and get its reply")
+@router.post(
+    "/{uuid:pk}/messages", response=answers_of(Answered) | {409: ErrorBody}, summary="Post a message and get its reply"
+)
 async def post_message(request: KeyRequest, pk: uuid.UUID, payload: NewMessage) -> HttpResponseBase | Answered:
     """What the page does: the model is shown the conversation and its memory. With `stream`, server-sent events."""
     head = await _head(request, pk)
@@ -44,7 +46,9 @@ async def post_message(request: KeyRequest, pk: uuid.UUID, payload: NewMessage) 
 
 
 @router.post(
-    "/replies/{int:reply}/retry", response=answers_of(Answered) | {409: ErrorBody}, summary="Have another reply written"
+    "/{uuid:pk}/replies/{int:reply}/retry",
+    response=answers_of(Answered) | {409: ErrorBody},
+    summary="Have another reply written",
 )
 async def retry_reply(
     request: KeyRequest, pk: uuid.UUID, reply: ReplyPath, payload: Asking
@@ -58,7 +62,7 @@ async def retry_reply(
     return await _answer(request, pk, payload, retry)
 
 
-@router.post("/replies/{int:reply}/stop", response=answers_of(ConversationMessage), summary="Stop a reply")
+@router.post("/{uuid:pk}/replies/{int:reply}/stop", response=answers_of(ConversationMessage), summary="Stop a reply")
 async def stop_reply(request: KeyRequest, pk: uuid.UUID, reply: ReplyPath) -> Json:
     """What was written stays. Gives the reply as it ended, also when it had ended before."""
     await _head(request, pk)
@@ -67,7 +71,7 @@ async def stop_reply(request: KeyRequest, pk: uuid.UUID, reply: ReplyPath) -> Js
         return await _ended(pk, reply)
 
 
-@router.get("/replies/{int:reply}/events", response=answers_of(None), summary="Follow a reply")
+@router.get("/{uuid:pk}/replies/{int:reply}/events", response=answers_of(None), summary="Follow a reply")
 async def follow_reply(
     request: KeyRequest, pk: uuid.UUID, reply: ReplyPath, after: Annotated[int, Query(ge=0, le=LARGEST_ID)] = 0
 ) -> HttpResponseBase:
@@ -105,7 +109,7 @@ async def _answer(
 
 
 async def _posted(post: Awaitable[Sent], pk: uuid.UUID, *, stops: bool) -> Sent:
-    """Post to the end even if the client leaves meanwhile: a message that is stored half-way would never be answered."""
+    """Post to the end even if the client leaves meanwhile: what is stored must be answered, or stopped."""
 
     async def posted() -> Sent:
         return await post
@@ -180,8 +184,10 @@ def _without_html(message: Json) -> Json:
 
 
 async def _streamed(events: AsyncGenerator[Json | None]) -> StreamingHttpResponse:
-    """The events as a stream. It has begun when this returns: what is refused has a status code, and a client that
-    leaves before it reads anything ends it all the same.
+    """The events as a stream.
+
+    They have begun when this returns: what is refused has a status code, and whoever leaves before he reads anything
+    ends them all the same.
     """
     first = await anext(events)
     response = StreamingHttpResponse(_body(first, events), content_type="text/event-stream; charset=utf-8")

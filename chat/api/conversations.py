@@ -5,12 +5,12 @@ import binascii
 import uuid
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from django.db.models import Q
 from django.http import Http404, HttpResponse
 from django.utils.http import content_disposition_header
-from ninja import Query, Router
+from ninja import Query, Router, Status
 
 from chat import exporting, services
 from chat.api import conversation_replies
@@ -25,16 +25,17 @@ from chat.api.conversation_bodies import (
     NewConversation,
 )
 from chat.api.described import answers_of
-from chat.api.errors import ErrorBody, invalid
+from chat.api.errors import invalid
 from chat.api.refusals import refusals
 from chat.database import in_database
 from chat.forms import RenameForm
-from chat.models import Conversation, Message
+from chat.models import Conversation
 from chat.services import notices
 
 router = Router(tags=["Conversations"])
-router.add_router("/{uuid:pk}", conversation_replies.router)
+router.add_router("", conversation_replies.router)
 R = TypeVar("R")
+_WITHOUT_200 = {status: body for status, body in answers_of(None).items() if status != 200}
 
 
 @router.get("", response=answers_of(ConversationList), summary="List your conversations")
@@ -54,12 +55,12 @@ async def list_conversations(
     return ConversationList(data=[ConversationBody.of(row) for row in shown], has_more=has_more, next=cursor)
 
 
-@router.post("", response=answers_of(ConversationBody) | {201: ConversationBody}, summary="Make a conversation")
-async def make_conversation(request: KeyRequest, payload: NewConversation) -> tuple[int, ConversationBody]:
+@router.post("", response=_WITHOUT_200 | {201: ConversationBody}, summary="Make a conversation")
+async def make_conversation(request: KeyRequest, payload: NewConversation) -> Status[ConversationBody]:
     """An empty one."""
     title = "" if payload.title is None else _title(payload.title)
     row = await in_database(Conversation.make, request.auth, title)
-    return 201, ConversationBody.of(row)
+    return Status(201, ConversationBody.of(row))
 
 
 @router.get("/{uuid:pk}", response=answers_of(ConversationWithMessages), summary="Read a conversation")
@@ -93,10 +94,14 @@ async def read_conversation(
 @router.patch("/{uuid:pk}", response=answers_of(ConversationBody), summary="Rename a conversation, show another branch")
 async def change_conversation(request: KeyRequest, pk: uuid.UUID, payload: Changes) -> ConversationBody:
     """Whatever is given changes; every page that shows the conversation is told."""
-    await _with_own(request, pk, lambda here: None)
-    if payload.title is not None:
-        title = _title(payload.title)
-        await _with_own(request, pk, lambda here: Conversation.objects.filter(pk=here.pk).update(title=title))
+    title = None if payload.title is None else _title(payload.title)
+
+    def rename(here: Conversation) -> None:
+        if title is not None:
+            Conversation.objects.filter(pk=here.pk).update(title=title)
+
+    await _with_own(request, pk, rename)
+    if title is not None:
         await notices.tell_title(pk, title)
     if payload.head is not None:
         with refusals(request.auth.pk):
@@ -104,21 +109,25 @@ async def change_conversation(request: KeyRequest, pk: uuid.UUID, payload: Chang
     return await _with_own(request, pk, ConversationBody.of)
 
 
-@router.delete("/{uuid:pk}", response=answers_of(None) | {204: None}, summary="Delete a conversation")
-async def delete_conversation(request: KeyRequest, pk: uuid.UUID) -> tuple[int, None]:
+@router.delete("/{uuid:pk}", response=_WITHOUT_200 | {204: None}, summary="Delete a conversation")
+async def delete_conversation(request: KeyRequest, pk: uuid.UUID) -> Status[None]:
     """With everything in it, at once and for good. A reply that is being written ends."""
     await _with_own(request, pk, Conversation.delete)
-    return 204, None
+    return Status(204, None)
 
 
 @router.get(
     "/{uuid:pk}/export",
-    response=dict.fromkeys((400, 401, 404, 429, 500, 503), ErrorBody),
+    response=_WITHOUT_200,
     summary="Export a conversation",
-    openapi_extra={"responses": {200: {"description": "The file", "content": {"text/markdown": {}, "application/json": {}}}}},
+    openapi_extra={
+        "responses": {200: {"description": "The file", "content": {"text/markdown": {}, "application/json": {}}}}
+    },
 )
 async def export_conversation(
-    request: KeyRequest, pk: uuid.UUID, format: Literal["markdown", "json"] = "markdown"  # noqa: A002
+    request: KeyRequest,
+    pk: uuid.UUID,
+    format: Literal["markdown", "json"] = "markdown",  # noqa: A002
 ) -> HttpResponse:
     """A file: the branch that is shown as Markdown, or everything as JSON."""
     write, kind, ending = _FORMATS[format]
@@ -150,7 +159,7 @@ async def _with_own(request: KeyRequest, pk: uuid.UUID, work: Callable[[Conversa
 def _title(raw: str) -> str:
     form = RenameForm({"title": raw})
     if not form.is_valid():
-        raise invalid(" ".join(form.errors["title"]), "title")
+        raise invalid(" ".join(str(error) for error in form.errors["title"]), "title")
     title: str = form.cleaned_data["title"]
     return title
 

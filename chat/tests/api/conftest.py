@@ -47,9 +47,17 @@ class Program:
         """Look at something."""
         return _read(await self._client.get(path, **({"headers": self._headers} | options)))
 
+    async def patch(self, path, body):
+        """Change something."""
+        return _read(await self._client.patch(path, body, content_type="application/json", headers=self._headers))
+
+    async def delete(self, path):
+        """Delete something."""
+        return _read(await self._client.delete(path, headers=self._headers))
+
 
 def _read(answer):
-    is_json = not answer.streaming and answer["Content-Type"].startswith("application/json")
+    is_json = not answer.streaming and answer.content and answer.get("Content-Type", "").startswith("application/json")
     answer.body = answer.json() if is_json else None
     return answer
 
