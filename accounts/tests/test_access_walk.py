@@ -58,6 +58,7 @@ def address(people):
         "token": token,
         "pk": conversation.pk,
         "key": key.pk,
+        "reply": conversation.head_id,
         "app_label": "chat",
         "url": "nowhere/",
         "content_type_id": 1,
@@ -92,7 +93,8 @@ def ask(client, person, method, path):
 
 
 def test_every_address_has_a_row_and_every_row_an_address():
-    assert sorted(TABLE) == sorted(routes())
+    # A route of the API stands there once for each of its methods.
+    assert sorted(TABLE) == sorted(set(routes()))
 
 
 @pytest.mark.parametrize("route", sorted(TABLE))
