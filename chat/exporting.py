@@ -135,7 +135,8 @@ def _tamed(markdown: str, tokens: Iterable[Token]) -> str:
     }
     lines = markdown.split("\n")
     return "\n".join(
-        line if number in code else line.replace("<", "&lt;").replace("![", "!\\[") for number, line in enumerate(lines)
+        line if number in code else line.replace("<", "&lt;").replace("![", "&#33;[")
+        for number, line in enumerate(lines)
     )
 
 

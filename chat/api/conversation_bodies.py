@@ -5,12 +5,18 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from ninja import Field, Path, Schema
-from pydantic import ConfigDict
+from pydantic import ConfigDict, PlainSerializer, WithJsonSchema
 
 from chat.models import Conversation, Message
 
 LARGEST_ID = 2**63 - 1
 Id = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+# Written as the frames of docs/protocol.md write it, in answers and streams alike.
+Moment = Annotated[
+    datetime,
+    PlainSerializer(datetime.isoformat, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
 ReplyPath = Annotated[int, Path(le=LARGEST_ID)]
 
 
@@ -55,8 +61,8 @@ class ConversationBody(Schema):
     object: str = "conversation"
     title: str
     head: int | None
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
 
     @classmethod
     def of(cls, row: Conversation) -> "ConversationBody":
@@ -78,7 +84,7 @@ class ConversationMessage(Schema):
     client_id: UUID | None
     model: str
     usage: dict[str, Any]
-    created_at: datetime
+    created_at: Moment
 
     @classmethod
     def of(cls, row: Message) -> "ConversationMessage":

@@ -61,8 +61,8 @@ async def test_a_stream_tells_what_the_whole_answer_tells(serve, program):
     assert (kinds[:2], kinds[-1]) == (["message.created", "reply.started"], "reply.done")
     assert set(kinds[2:-1]) <= {"reply.delta", "reply.queued"}
     assert "".join(event.get("text", "") for event in events) == whole["reply"]["text"]
-    done = events[-1]["message"]
-    assert (done.keys(), done["text"]) == (whole["reply"].keys(), whole["reply"]["text"])
+    assert events[-1]["message"]["text"] == whole["reply"]["text"]
+    assert [events[0]["message"], events[-1]["message"]] == (await program.get(where)).body["messages"]
     assert events[0]["branched"]
 
 
