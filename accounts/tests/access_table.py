@@ -129,7 +129,7 @@ TABLE = {
     "v1/conversations": ("401 401 401 401 401 401", "401 401 401 401 401 401"),
     "v1/conversations/<uuidstr:pk>": ("401 401 401 401 401 401", "405 405 405 405 405 405"),
     "v1/conversations/<uuidstr:pk>/export": ("401 401 401 401 401 401", "405 405 405 405 405 405"),
-    "v1/conversations/<uuidstr:pk>/messages": ("401 401 401 401 401 401", "401 401 401 401 401 401"),
+    "v1/conversations/<uuidstr:pk>/messages": ("405 405 405 405 405 405", "401 401 401 401 401 401"),
     "v1/conversations/<uuidstr:pk>/replies/<int:reply>/events": ("401 401 401 401 401 401", "405 405 405 405 405 405"),
     "v1/conversations/<uuidstr:pk>/replies/<int:reply>/retry": ("405 405 405 405 405 405", "401 401 401 401 401 401"),
     "v1/conversations/<uuidstr:pk>/replies/<int:reply>/stop": ("405 405 405 405 405 405", "401 401 401 401 401 401"),

@@ -59,6 +59,7 @@ def address(people):
         "pk": conversation.pk,
         "key": key.pk,
         "reply": conversation.head_id,
+        "model": "default",
         "app_label": "chat",
         "url": "nowhere/",
         "content_type_id": 1,

@@ -1,7 +1,7 @@
 """`POST /v1/chat/completions`: a reply to a conversation, whole or as it grows."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,15 @@ from ninja import Body, Router
 
 from chat.api.answers import ChatCompletion, Envelope, usage_of
 from chat.api.auth import KeyRequest
+from chat.api.calls import Reader
 from chat.api.chat_request import ChatRequest, SchemaFormat
 from chat.api.choices import ChoiceWriter
 from chat.api.described import answers_of
+from chat.api.errors import invalid
 from chat.api.generation import Joined, joined, loaded_model, requests_for
 from chat.api.sse import streamed
-from chat.inference import Event, Finished, Queued, Request
+from chat.api.tools import ToolPlan, plan_tools, tell
+from chat.inference import Event, Finished, Queued, Request, UnusableGrammar, UnusableSchema
 
 if TYPE_CHECKING:
     from chat.llm import LocalChatModel
@@ -38,27 +41,57 @@ async def chat_completions(request: KeyRequest, payload: Body[ChatRequest]) -> H
 @dataclass(frozen=True)
 class _Plan:
     requests: list[Request]
+    reader: Callable[[], Reader]
 
 
 def _plan(model: "LocalChatModel", body: ChatRequest, person: int) -> _Plan:
     """Everything that takes time and is no generation: template, tokens, grammar."""
-    grammar = _grammar(model, body)
-    prompt = model.engine.prompts.encode([message.plain() for message in body.messages], thinking=model.thinking)
+    prompts = model.engine.prompts
+    tools = plan_tools(body)
+    grammar = _grammar(model, body, tools)
+    messages = [message.plain() for message in body.messages]
+    if tools.tools and not prompts.supports_tools:
+        messages = tell(messages, tools.tools)
+    prompt = prompts.encode(
+        messages,
+        thinking=_thinking(model, body, bool(grammar)),
+        tools=tools.tools if prompts.supports_tools else None,
+        extra=body.chat_template_kwargs,
+        beginning=tools.beginning or ("" if grammar else None),
+    )
+    params = body.sampling(model.sampling, **_more(body, grammar))
+    return _Plan(requests_for(model.engine, prompt, params, person), tools.reader)
+
+
+def _grammar(model: "LocalChatModel", body: ChatRequest, tools: ToolPlan) -> str:
+    if tools.schema is not None:
+        try:
+            return model.engine.grammar_of(tools.schema)
+        except (UnusableSchema, UnusableGrammar) as error:
+            raise invalid(f"The parameters of a tool: {error}", "tools", "invalid_schema") from error
+    wanted = body.response_format
+    if wanted is None or wanted.type == "text":
+        return ""
+    schema = wanted.json_schema.schema_ if isinstance(wanted, SchemaFormat) else {"type": "object"}
+    return model.engine.grammar_of(schema)
+
+
+def _thinking(model: "LocalChatModel", body: ChatRequest, is_held: bool) -> bool | None:
+    """A reply that a grammar holds from its first token has no room for reasoning."""
+    if is_held:
+        return False
+    wanted = (body.chat_template_kwargs or {}).get("enable_thinking")
+    return wanted if isinstance(wanted, bool) else model.thinking
+
+
+def _more(body: ChatRequest, grammar: str) -> dict[str, Any]:
+    """Parameters that only chats have."""
     more: dict[str, Any] = {"grammar": grammar} if grammar else {}
     if body.max_completion_tokens is not None:
         more["max_tokens"] = body.max_completion_tokens
     if body.logprobs:
         more["logprobs"] = body.top_logprobs or 0
-    return _Plan(requests_for(prompt, body.sampling(model.sampling, **more), person))
-
-
-def _grammar(model: "LocalChatModel", body: ChatRequest) -> str:
-    if body.response_format is None or body.response_format.type == "text":
-        return ""
-    wanted = body.response_format
-    return model.engine.grammar_of(
-        wanted.json_schema.schema_ if isinstance(wanted, SchemaFormat) else {"type": "object"}
-    )
+    return more
 
 
 class _ChatAnswer:
@@ -66,7 +99,7 @@ class _ChatAnswer:
 
     def __init__(self, model: "LocalChatModel", plan: _Plan) -> None:
         self._named = (model.model_name, model.fingerprint)
-        self._writers = [ChoiceWriter() for _ in plan.requests]
+        self._writers = [ChoiceWriter(plan.reader()) for _ in plan.requests]
         self._chunk = Envelope("chatcmpl", "chat.completion.chunk", *self._named)
         self._finished: list[Finished] = []
 

@@ -84,6 +84,7 @@ class ChatRequest(SamplingFields):
     response_format: Annotated[PlainFormat | SchemaFormat, Field(discriminator="type")] | None = None
     tools: Annotated[list[Tool], Field(max_length=64)] | None = None
     tool_choice: Literal["none", "auto", "required"] | ChosenTool | None = None
+    parallel_tool_calls: bool | None = None
     chat_template_kwargs: dict[str, Switch] | None = Field(
         None, description='Switches of the model\'s template, such as `{"enable_thinking": false}`.', max_length=16
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from chat.api.answers import finish_reason, logprobs_of
-from chat.api.calls import PlainReader, Reader
+from chat.api.calls import Reader
 from chat.inference import Chunk, Event, Finished
 
 Part = dict[str, Any]
@@ -13,8 +13,8 @@ Part = dict[str, Any]
 class ChoiceWriter:
     """Takes the events of one reply. `reader` finds calls of tools in its text."""
 
-    def __init__(self, reader: Reader | None = None) -> None:
-        self._reader: Reader = reader or PlainReader()
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
         self._begun = False
         self._content: list[str] = []
         self._reasoning: list[str] = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chat import runtime
-from chat.api.errors import SERVER, ApiError
+from chat.api.errors import SERVER, ApiError, invalid
 from chat.inference import Engine, Event, Finished, Request, SamplingParams
 from chat.inference.prompt import EncodedPrompt
 
@@ -57,14 +57,21 @@ def loaded_model(name: str = ANY_MODEL) -> "LocalChatModel":
     return model
 
 
-def requests_for(prompt: EncodedPrompt, samplings: Sequence[SamplingParams], person: int) -> list[Request]:
-    """One request a choice. A person's caches serve all his own requests, and nobody else's."""
+def requests_for(
+    engine: Engine, prompt: EncodedPrompt, samplings: Sequence[SamplingParams], person: int
+) -> list[Request]:
+    """One request a choice. A person's caches serve all his own requests, and nobody else's. Raises ApiError."""
+    for token, _ in samplings[0].logit_bias:
+        if token >= engine.info.vocabulary_size:
+            reason = f"{token} is no token of this model, which has {engine.info.vocabulary_size}."
+            raise invalid(reason, "logit_bias")
     return [
         Request(
             prompt.tokens,
             sampling,
             owner=str(person),
             cache_key=f"api:{person}",
+            one_conversation=False,
             num_shared=prompt.num_shared,
             opens_reasoning=prompt.opens_reasoning,
         )
