@@ -35,6 +35,7 @@ class Program:
     """A client with a key: `post` and `get` return the answer, with its JSON in `answer.body`."""
 
     def __init__(self, key):
+        self.key = key
         self._client = AsyncClient(raise_request_exception=False)
         self._headers = {"authorization": f"Bearer {key}"}
 
