@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from chat import runtime
 from chat.api.errors import SERVER, ApiError, invalid
+from chat.generations import log_generation
 from chat.inference import Engine, Event, Finished, Request, SamplingParams
 from chat.inference.prompt import EncodedPrompt
 
@@ -107,9 +109,34 @@ async def joined(engine: Engine, requests: Sequence[Request]) -> Joined:
 async def _pump(
     engine: Engine, index: int, request: Request, put: Callable[[tuple[int, Event | Exception]], None]
 ) -> None:
+    finished, status = None, "stopped"  # unless it ends before its client leaves
     try:
         async with aclosing(engine.generate(request)) as events:
             async for event in events:
+                if isinstance(event, Finished):
+                    finished, status = event, "complete"
                 put((index, event))
     except Exception as error:  # told to whoever waits for the replies
+        status = "failed"
         put((index, error))
+    finally:
+        usage = asdict(finished.usage) if finished else _used(request, status)
+        log_generation(
+            request=request.id,
+            source="api",
+            owner=int(request.owner),
+            model=engine.info.name,
+            status=status,
+            usage=usage,
+        )
+
+
+def _used(request: Request, status: str) -> dict[str, int | str]:
+    """The usage of a reply without its last event, as far as it came."""
+    return {
+        "prompt_tokens": len(request.prompt),
+        "cached_tokens": request.num_cached,
+        "completion_tokens": request.num_generated,
+        "total_ms": round((time.monotonic() - request.submitted_at) * 1000),
+        "finish_reason": "cancelled" if status == "stopped" else "error",
+    }

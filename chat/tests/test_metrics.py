@@ -83,7 +83,7 @@ async def test_llama_servers_names_are_there_and_true(figures, model):
 
 async def test_what_runs_and_what_waits_is_seen_while_it_does(figures, model):
     engine = model.engine
-    engine._runner._script = endless
+    engine._runner._script, engine._runner._step_seconds = endless, 0.01
     leaving = [asyncio.create_task(model.ainvoke(f"{number}")) for number in range(6)]
     while engine.stats().waiting < 2:
         await asyncio.sleep(0)

@@ -72,7 +72,7 @@ async def status():
 
 @pytest.mark.parametrize("stream", [True, False])
 async def test_leaving_stops_the_reply(serve, connect, stream):
-    serve(endless)
+    serve(endless, step_seconds=0.01)
     connection = await connect(stream=stream)
     await until(is_written)
     await leave(connection)
@@ -82,7 +82,7 @@ async def test_leaving_stops_the_reply(serve, connect, stream):
 
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_reply_that_shall_go_on_does(serve, connect, stream):
-    serve(endless)
+    serve(endless, step_seconds=0.01)
     connection = await connect(stream=stream, cancel_on_disconnect=False)
     await until(is_written)
     await leave(connection)

@@ -33,7 +33,7 @@ def observed():
     engines = []
 
     def start(observer, script=None, **config):
-        runner = ScriptedRunner(script) if script else ScriptedRunner()
+        runner = ScriptedRunner(script, step_seconds=0.005) if script else ScriptedRunner()
         engine = Engine(runner, EngineConfig("scripted", **config), observer)
         engines.append(engine)
         engine.start()
