@@ -10,6 +10,7 @@ from chat.inference.batch import StepFailed
 from chat.replies import running
 from chat.services import close
 from chat.tests.api.talking import error, events_of, make, say
+from chat.typed import clean
 
 
 @pytest.fixture(autouse=True)
@@ -189,3 +190,28 @@ async def test_a_full_queue_and_a_missing_model_say_when_to_come_back(serve, pro
     answer = await program.post(f"{where}/messages", {"text": "Hello"})
     assert error(answer) == (503, "model_not_loaded")
     assert b"secret" not in answer.content
+
+
+async def test_deleting_a_conversation_ends_the_reply_in_it(serve, program, monkeypatch):
+    monkeypatch.setattr("chat.services.writing.SAVE_EVERY", 0.01)
+    serve(endless, step_seconds=0.01)
+    where = await make(program)
+    posting, _ = await started(program, where)
+    assert (await program.delete(where)).status_code == 204
+    assert (await posting).body["reply"]["status"] == "stopped"
+    assert list(running) == []
+
+
+async def test_a_page_that_shows_the_conversation_sees_what_a_program_posts(serve, program, open_tab, conversation):
+    serve()
+    tab = await open_tab()
+    await say(program, f"/v1/conversations/{conversation.pk}", "From a program")
+    assert (await tab.get("message.created"))["message"]["text"] == "From a program"
+    assert (await tab.get("reply.done"))["message"]["status"] == "complete"
+
+
+@pytest.mark.parametrize("raw", ["a\0b", "a\r\nb", "a\x1b[31mb", "  indented\n\ttab"])
+async def test_a_text_is_cleaned_as_on_the_page(serve, program, raw):
+    serve()
+    message = (await say(program, await make(program), raw))["message"]
+    assert message["text"] == clean(raw)
