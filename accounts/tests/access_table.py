@@ -107,14 +107,6 @@ TABLE = {
     "healthz": ("200 200 200 200 200 200", "405 405 405 405 405 405"),
     "metrics": ("404 404 404 404 404 404", "405 405 405 405 405 405"),
     "readyz": ("503 503 503 503 503 503", "405 405 405 405 405 405"),
-    # A session opens nothing here: keys do.
-    "v1/conversations": ("401 401 401 401 401 401", "401 401 401 401 401 401"),
-    "v1/conversations/<uuidstr:pk>": ("401 401 401 401 401 401", "405 405 405 405 405 405"),
-    "v1/conversations/<uuidstr:pk>/export": ("401 401 401 401 401 401", "405 405 405 405 405 405"),
-    "v1/conversations/<uuidstr:pk>/messages": ("405 405 405 405 405 405", "401 401 401 401 401 401"),
-    "v1/conversations/<uuidstr:pk>/replies/<int:reply>/events": ("401 401 401 401 401 401", "405 405 405 405 405 405"),
-    "v1/conversations/<uuidstr:pk>/replies/<int:reply>/retry": ("405 405 405 405 405 405", "401 401 401 401 401 401"),
-    "v1/conversations/<uuidstr:pk>/replies/<int:reply>/stop": ("405 405 405 405 405 405", "401 401 401 401 401 401"),
     # Programs come with a key; what a browser's cookie says opens nothing here.
     "^v1(?:/.*)?$": ("404 404 404 404 404 404", "404 404 404 404 404 404"),
     "chat": ("405 405 405 405 405 405", "401 401 401 401 401 401"),
