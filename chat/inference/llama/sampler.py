@@ -11,6 +11,9 @@ from llama_cpp.llama_grammar import json_schema_to_gbnf
 from chat.inference.batch import Sampled
 from chat.inference.request import SamplingParams, UnusableGrammar
 
+# The converter lets line breaks stand in strings, which no JSON parser takes.
+_ANY_CHARACTER = r'char ::= [^"\\] |'
+_JSON_CHARACTER = r'char ::= [^"\\\x00-\x1F\x7F] |'
 _CANDIDATE = np.dtype([("id", "<i4"), ("logit", "<f4"), ("p", "<f4")])
 
 
@@ -86,9 +89,10 @@ class _Candidates:
 def grammar_of(schema_json: str) -> str:
     """The grammar of a JSON Schema that chat.inference.schema has checked. Raises UnusableGrammar."""
     try:
-        return str(json_schema_to_gbnf(schema_json))
+        grammar = str(json_schema_to_gbnf(schema_json))
     except Exception as error:  # the converter's own errors are of many kinds
         raise UnusableGrammar(f"This schema cannot be turned into a grammar: {error}.") from error
+    return grammar.replace(_ANY_CHARACTER, _JSON_CHARACTER)
 
 
 def _with_logprobs(token: int, logits: "np.ndarray[Any, Any]", num_top: int) -> Sampled:

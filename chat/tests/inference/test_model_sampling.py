@@ -76,3 +76,7 @@ def test_a_schema_is_checked_before_it_becomes_a_grammar(engine):
         engine.grammar_of({"type": "array", "maxItems": 10**9})
     with pytest.raises(UnusableGrammar):
         engine.grammar_of({"type": "nonsense"})
+
+
+def test_no_string_of_a_schema_may_break_its_line(engine):
+    assert r'[^"\\\x00-\x1F\x7F]' in engine.grammar_of({"type": "string"})
