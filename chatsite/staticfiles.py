@@ -10,8 +10,9 @@ from django.http import HttpRequest
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# Nothing of ours uses htmx's extensions, and comments in them look like imports of files that do not exist.
-_LEFT_OUT = "django_htmx/ext/"
+# Nothing of ours uses htmx's extensions, and comments in them look like imports of files that do not exist. Neither
+# does anything use ReDoc, nor anybody the maps of other people's sources, and both are large.
+_LEFT_OUT = ("django_htmx/ext/", "ninja/redoc")
 
 
 class Storage(CompressedManifestStaticFilesStorage):
@@ -21,7 +22,7 @@ class Storage(CompressedManifestStaticFilesStorage):
 
     def post_process(self, paths: dict[str, Any], *args: Any, **options: Any) -> Iterator[Any]:
         """Hash and compress what was collected; yields name, new name and whether that worked."""
-        used = {name: path for name, path in paths.items() if not name.startswith(_LEFT_OUT)}
+        used = {name: path for name, path in paths.items() if not (name.startswith(_LEFT_OUT) or name.endswith(".map"))}
         yield from super().post_process(used, *args, **options)  # type: ignore[no-untyped-call]
 
 
