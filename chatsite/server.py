@@ -24,15 +24,21 @@ logger = logging.getLogger(__name__)
 PATIENCE = 1.5
 # The close code that tells a page to come back in a moment (docs/protocol.md).
 GOING_AWAY = 4503
+# Bytes of a stream that a client may leave unread before it is cut off: what nobody reads must not fill the memory.
+STREAM_HARD_LIMIT = 8 * 1024 * 1024
 # Every socket's frame ends here; the consumer answers what is over FRAME_MAX_BYTES with an error, up to this size.
 FRAME_HARD_LIMIT = 1024 * 1024
 
 
 class LimitedRequest(WebRequest):
-    """A request that is answered with 413 as soon as its body says that it will be, or becomes, too large."""
+    """A request that is answered with 413 as soon as its body says that it will be, or becomes, too large.
+
+    Its answer, where that is a stream of events, is cut off when the client does not read it.
+    """
 
     channel: Any
     content: Any
+    responseHeaders: Any  # noqa: N815
     _received = 0
     _refused = False
 
@@ -53,6 +59,14 @@ class LimitedRequest(WebRequest):
     def process(self) -> Any:
         """The request is complete."""
         return self.channel.loseConnection() if self._refused else super().process()
+
+    def handle_reply(self, message: dict[str, Any]) -> None:
+        """A part of the answer, or its head. The transport takes everything and never says that it is full."""
+        super().handle_reply(message)
+        transport = self.channel.transport if self.channel else None
+        unread = len(getattr(transport, "dataBuffer", b"")) + getattr(transport, "_tempDataLen", 0)
+        if transport and unread > STREAM_HARD_LIMIT and self.responseHeaders.hasHeader(b"X-Accel-Buffering"):
+            transport.abortConnection()
 
     def _refuse(self) -> None:
         self._refused = True

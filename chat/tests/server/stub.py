@@ -20,11 +20,25 @@ async def http(path, receive, send):
     while more:
         part = await receive()
         size, more = size + len(part["body"]), part["more_body"]
+    if path == "/flood":
+        await flood(receive, send)
+        return
     await send({"type": "http.response.start", "status": 200, "headers": []})
     endless = path == "/endless"
     await send({"type": "http.response.body", "body": b"%d" % size, "more_body": endless})
     if endless:
         await asyncio.Event().wait()
+
+
+async def flood(receive, send):
+    """Stream events for as long as somebody is there."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"X-Accel-Buffering", b"no")]})
+    left, sent = asyncio.ensure_future(receive()), 0
+    while not left.done():
+        await send({"type": "http.response.body", "body": b":" * 65536, "more_body": True})
+        sent += 65536
+        await asyncio.sleep(0)
+    print(f"left after {sent}", flush=True)  # noqa: T201
 
 
 async def websocket(path, receive, send):
