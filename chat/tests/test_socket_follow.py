@@ -21,7 +21,8 @@ async def begun(tab):
 
 
 async def test_reload_after_some_tokens_goes_on_from_there_and_ends_with_the_whole(open_tab, model):
-    model.script = (*(f"{n} " for n in range(20)), more := asyncio.Event(), *(f"{n} " for n in range(20, 200)))
+    more, rest = asyncio.Event(), asyncio.Event()
+    model.script = (*(f"{n} " for n in range(20)), more, "20 ", rest, *(f"{n} " for n in range(21, 200)))
     whole = "".join(f"{n} " for n in range(200))
     tab = await open_tab()
     await tab.say()
@@ -34,7 +35,10 @@ async def test_reload_after_some_tokens_goes_on_from_there_and_ends_with_the_who
     assert again.hello["unfinished"] == [delta["reply"]]
     await again.send_json_to({"type": "reply.follow", "reply": delta["reply"], "after": delta["seq"]})
     more.set()
-    frames = await again.until("reply.done")
+    # It is followed now: what ends before somebody follows it comes with its end alone.
+    frames = await again.until("reply.delta")
+    rest.set()
+    frames += await again.until("reply.done")
     assert got + text_of(frames) == whole == frames[-1]["message"]["text"]
     third = await open_tab()
     assert third.hello["unfinished"] == []

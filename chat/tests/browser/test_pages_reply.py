@@ -59,6 +59,7 @@ def test_the_place_in_the_queue_is_shown(person, socket, reply):
 
 @pytest.mark.parametrize("how", ["button", "escape"])
 def test_stop_asks_for_the_end(person, socket, reply, how):
+    expect(person.stop).to_be_visible()
     person.stop.click() if how == "button" else person.page.keyboard.press("Escape")
     assert socket.expect("reply.stop")["reply"] == reply.pk
 
