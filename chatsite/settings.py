@@ -217,5 +217,9 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {"django.channels.server": {"level": "WARNING"}, "axes": {"level": "WARNING"}},
+    "loggers": {
+        "django.channels.server": {"level": "WARNING"},
+        "axes": {"level": "WARNING"},
+        "httpx": {"level": "WARNING"},
+    },
 }
