@@ -25,7 +25,8 @@ PORT = env.integer("PORT", 8000, least=0, most=65535)
 # Names under which the site may be opened. ORIGINS holds full addresses (https://chat.example.org) of a proxy in front.
 ORIGINS = env.items("ORIGINS")
 _ORIGIN_HOSTS = [origin.split("://", 1)[-1].split("/", 1)[0].rsplit(":", 1)[0] for origin in ORIGINS]
-ALLOWED_HOSTS = [*env.items("ALLOWED_HOSTS", ("localhost", "127.0.0.1", "[::1]")), *_ORIGIN_HOSTS]
+# This machine's own names always work: health checks use them.
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *env.items("ALLOWED_HOSTS"), *_ORIGIN_HOSTS]
 CSRF_TRUSTED_ORIGINS = ORIGINS
 # How many proxies in front of the site may be believed about the client's address and scheme.
 TRUSTED_PROXIES = env.integer("TRUSTED_PROXIES", 0, least=0, most=10)

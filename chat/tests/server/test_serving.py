@@ -3,6 +3,8 @@
 import re
 import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -43,6 +45,14 @@ def test_without_a_model_the_site_is_up_and_says_why(data):
 def test_on_every_address_it_says_so(data):
     with ServerProcess(data, HOST="0.0.0.0") as server:
         assert "this machine's other addresses" in server.seen
+
+
+def test_the_health_check_passes_whatever_names_are_allowed_and_fails_when_nobody_answers(data):
+    with ServerProcess(data, ALLOWED_HOSTS="chat.example.org") as server:
+        check = [sys.executable, "-m", "chatsite.healthcheck"]
+        assert subprocess.call(check, env=server.env | {"PORT": str(server.port)}) == 0
+        server.end()
+        assert subprocess.call(check, env=server.env | {"PORT": str(server.port)}) == 1
 
 
 def test_a_port_in_use_is_named(data):
