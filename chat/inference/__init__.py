@@ -8,10 +8,12 @@ async for event in engine.generate(Request(prompt.tokens, SamplingParams())): ..
 
 import os
 
-# llama.cpp's threads wait for each other some hundred times a token. By default OpenMP lets them spin while they wait,
-# and on a machine that has anything else to do they then burn the time of the thread that they wait for: with two busy
-# neighbours on two cores, 1.5 tokens a second instead of 20. Read when the library is loaded, hence here.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# llama.cpp's threads wait for each other some hundred times a token. By default OpenMP lets them spin for long while
+# they wait, and on a machine that has anything else to do they then burn the time of the thread that they wait for.
+# A short spin, then sleep, costs little on an idle machine (docs/adr/0005-waiting-threads-sleep.md has the figures).
+# Read when the library is loaded, hence here; whoever sets OMP_WAIT_POLICY has decided for himself.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from chat.inference.config import EngineConfig
 from chat.inference.engine import Engine, Stats
