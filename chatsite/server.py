@@ -63,7 +63,9 @@ class LimitedRequest(WebRequest):
     def handle_reply(self, message: dict[str, Any]) -> None:
         """A part of the answer, or its head. The transport takes everything and never says that it is full."""
         super().handle_reply(message)
-        transport = self.channel.transport if self.channel else None
+        # When the answer is complete twisted has let the connection go, attribute and all.
+        channel = getattr(self, "channel", None)
+        transport = channel.transport if channel else None
         unread = len(getattr(transport, "dataBuffer", b"")) + getattr(transport, "_tempDataLen", 0)
         if transport and unread > STREAM_HARD_LIMIT and self.responseHeaders.hasHeader(b"X-Accel-Buffering"):
             transport.abortConnection()

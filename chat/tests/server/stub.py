@@ -26,6 +26,8 @@ async def http(path, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": []})
     endless = path == "/endless"
     await send({"type": "http.response.body", "body": b"%d" % size, "more_body": endless})
+    if path == "/told":
+        print("answered", flush=True)  # noqa: T201
     if endless:
         await asyncio.Event().wait()
 
