@@ -98,7 +98,6 @@ class Engine:
         Leaving the iteration cancels the request within a step. Raises PromptTooLong at once, QueueFull, Preempted,
         and EngineFailed when the engine could not go on.
         """
-        self._check_length(request)
         loop = asyncio.get_running_loop()
         events: asyncio.Queue[Event | Exception] = asyncio.Queue()
 
@@ -121,7 +120,8 @@ class Engine:
             self.cancel(request)
 
     def submit(self, request: Request, deliver: Deliver) -> None:
-        """From any thread: queue a request. `deliver` is called in the engine's thread."""
+        """From any thread: queue a request. `deliver` is called in the engine's thread. Raises PromptTooLong."""
+        self._check_length(request)
         with self._wakeup:
             if self._closing:
                 raise EngineFailed("The model has been shut down.")

@@ -204,7 +204,6 @@ class Finished:
     reason: FinishReason
     usage: Usage
     token_ids: tuple[int, ...] = ()
-    error: str = ""
 
 
 Event = Queued | Chunk | Finished

@@ -130,6 +130,14 @@ async def test_a_prompt_that_is_too_long_says_both_numbers(model_on):
     assert refused.value.available == 63
 
 
+def test_without_an_event_loop_it_says_so_too_and_the_engine_goes_on(model_on):
+    model = model_on(context=64)
+    with pytest.raises(PromptTooLong):
+        model.invoke("word " * 100)
+    assert model.engine.stats().steps == 0
+    assert model.invoke("Hello").text == "You said: Hello"
+
+
 def test_a_message_of_an_unknown_kind_is_refused(model_on):
     with pytest.raises(ValueError, match="tool"):
         model_on().count([SystemMessage("x"), ToolMessage("y", tool_call_id="1")])
