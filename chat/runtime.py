@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from django.conf import settings
 if TYPE_CHECKING:
     from chat.inference.batch import Runner
     from chat.inference.config import EngineConfig
+    from chat.inference.embedding import Embedder
     from chat.inference.observer import Observer
     from chat.llm import LocalChatModel
 
@@ -41,6 +43,7 @@ class Runtime:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._model: LocalChatModel | None = None
+        self._embedder: Embedder | None = None
         self._reason = _OFF
         self._thread: threading.Thread | None = None
 
@@ -57,13 +60,25 @@ class Runtime:
         """End the engine and every reply that it writes."""
         with self._lock:
             model, self._model, self._reason = self._model, None, "The server is shutting down."
+            embedder, self._embedder = self._embedder, None
         if model:
             model.engine.close()
+        if embedder:
+            embedder.close()
 
     def use(self, model: "LocalChatModel | None", reason: str = _OFF) -> None:
         """Take this model from now on, or none for this reason; whoever made it closes it."""
         with self._lock:
             self._model, self._reason = model, reason
+
+    def use_embedder(self, embedder: "Embedder | None") -> None:
+        """Take this embedding model from now on, or none; whoever made it closes it."""
+        with self._lock:
+            self._embedder = embedder
+
+    def embedder(self) -> "Embedder | None":
+        """The embedding model, or None: it is switched off, missing, broken, or still being loaded."""
+        return self._embedder
 
     def status(self) -> RuntimeStatus:
         """What the health check and the pages tell."""
@@ -87,6 +102,7 @@ class Runtime:
 
     def _load(self) -> None:
         started = time.monotonic()
+        self.use_embedder(_embedder(self._is_writing))
         try:
             model = build()
         except Exception as error:
@@ -100,11 +116,16 @@ class Runtime:
         )  # fmt: skip
         self.use(model)
 
+    def _is_writing(self) -> bool:
+        return bool(self._model and self._model.engine.stats().running)
+
 
 _runtime = Runtime()
 start = _runtime.start
 stop = _runtime.stop
 use = _runtime.use
+use_embedder = _runtime.use_embedder
+embedder = _runtime.embedder
 status = _runtime.status
 chat_model = _runtime.chat_model
 wait_until_loaded = _runtime.wait_until_loaded
@@ -156,6 +177,28 @@ def _runner(config: "EngineConfig") -> "Runner":
     from chat.inference.llama import LlamaRunner
 
     return LlamaRunner(config)
+
+
+def _embedder(is_writing: Callable[[], bool]) -> "Embedder | None":
+    """The embedding model by the settings; None, with one warning, when it cannot be loaded. Replies need none."""
+    path = settings.EMBED_MODEL_PATH
+    if path == Path("scripted"):
+        from chat.inference.embedding_testing import ScriptedEmbedder
+
+        return ScriptedEmbedder(is_writing=is_writing)
+    if path == Path("off") or settings.LLM_SCRIPT:
+        return None
+    from chat.inference.embedding import Embedder
+    from chat.inference.llama.embedder import LlamaEmbedding
+    from chat.inference.model_file import ModelNotLoaded
+
+    try:
+        return Embedder(LlamaEmbedding(path), is_writing)
+    except ModelNotLoaded as error:
+        logger.warning("No embedding model, so memory is searched by words alone: %s", error)
+    except Exception:
+        logger.warning("No embedding model, so memory is searched by words alone", exc_info=True)
+    return None
 
 
 def _log_failure(error: Exception) -> None:

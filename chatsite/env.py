@@ -69,9 +69,11 @@ def items(name: str, default: tuple[str, ...] = ()) -> list[str]:
     return [item.strip() for item in value.split(",") if item.strip()] or list(default)
 
 
-def path(name: str, default: Path) -> Path:
-    """An absolute path; a relative one is taken from where the program was started."""
+def path(name: str, default: Path, *, words: tuple[str, ...] = ()) -> Path:
+    """An absolute path; a relative one is taken from where the program was started. `words` stay as they are."""
     value = os.environ.get(name, "")
+    if value in words:
+        return Path(value)
     return Path(value).expanduser().resolve() if value else default
 
 

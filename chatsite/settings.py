@@ -202,6 +202,10 @@ LLM_MAX_REPLY_TOKENS = env.integer("LLM_MAX_REPLY_TOKENS", 1024, least=1, most=1
 LLM_MAX_REPLY_SECONDS = env.integer("LLM_MAX_REPLY_SECONDS", 600, least=1, most=86_400)
 LLM_QUEUE_LIMIT = env.integer("LLM_QUEUE_LIMIT", 100, least=1, most=100_000)
 LLM_QUEUE_LIMIT_PERSON = env.integer("LLM_QUEUE_LIMIT_PERSON", 20, least=1, most=100_000)
+# Finds what was said in other words; "off": none, "scripted": one that counts words, for tests.
+EMBED_MODEL_PATH = env.path(
+    "EMBED_MODEL_PATH", DATA_DIR / "models" / "all-MiniLM-L6-v2.gguf", words=("off", "scripted")
+)
 CHAT_SYSTEM_PROMPT = env.text("CHAT_SYSTEM_PROMPT", "You are a helpful assistant. Answer clearly and to the point.")
 
 LOGGING = {

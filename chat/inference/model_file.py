@@ -8,10 +8,10 @@ class ModelNotLoaded(Exception):
     """The file is no model that can be used; the text names the file and the reason."""
 
 
-def check_file(path: Path) -> None:
+def check_file(path: Path, *, setting: str = "LLM_MODEL_PATH") -> None:
     """Raise ModelNotLoaded, with the reason, for a file that cannot be a GGUF model."""
     if not path.exists():
-        raise ModelNotLoaded(f"There is no model file at {path}. Set LLM_MODEL_PATH, or run bin/run to fetch one.")
+        raise ModelNotLoaded(f"There is no model file at {path}. Set {setting}, or run bin/run to fetch one.")
     if not path.is_file():
         raise ModelNotLoaded(f"{path} is no file.")
     try:
