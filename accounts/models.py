@@ -23,6 +23,9 @@ def hash_of(token: str) -> str:
 class User(AbstractUser):
     """A person with an account."""
 
+    # Whether facts about him are kept across conversations; off until he switches it on.
+    remembers_facts = models.BooleanField(default=False)
+
     class Meta:
         """Called by what they are."""
 

@@ -5,13 +5,13 @@ Order is the tree's, never the clocks'. Everything is reached through one conver
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import transaction
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from chat.memory.prompt import Layout, Notes, ids
-from chat.models import Conversation, Message, Summary
+from chat.models import Conversation, Fact, Message, Summary
 
 _TO_COME = HumanMessage(".")
 
@@ -52,6 +52,12 @@ def system_of(conversation: Conversation) -> tuple[SystemMessage, ...]:
     return (SystemMessage(conversation.system_prompt),) if conversation.system_prompt.strip() else ()
 
 
+def facts_of(conversation: Conversation) -> tuple[str, ...]:
+    """What it began with knowing about its owner, as far as he still has it remembered."""
+    facts = Fact.objects.filter(pk__in=conversation.facts, owner=conversation.owner_id, owner__remembers_facts=True)
+    return tuple(facts.values_list("text", flat=True))
+
+
 @transaction.atomic
 def store(branch: Branch, cut: int, *, text: str, author: str, model: str) -> Summary | None:
     """A new summary of the notes and the turns before `cut`; None if branch or notes have changed in the meantime."""
@@ -85,16 +91,27 @@ def _branch(
     if applying and (summary := conversation.summaries.filter(pk=applying).first()):
         covered = before.index(summary.covers_until_id) + 1
         notes, rest = Notes(summary.text, tuple(before[:covered]), summary.pk), before[covered:]
-    rows = conversation.messages.in_bulk(rest)
-    turns = tuple(_as_message(rows[pk], fingerprint) for pk in rest if pk in rows and _is_shown(rows[pk]))
-    layout = Layout(message=message, system=system_of(conversation), notes=notes, turns=turns)
+    pins = set(conversation.messages.filter(pinned=True).values_list("pk", flat=True)).intersection(before)
+    rows = conversation.messages.in_bulk([*rest, *pins])
+    shown = {pk: _as_message(row, fingerprint) for pk, row in rows.items() if _is_shown(row)}
+    if notes:
+        notes = replace(notes, messages=tuple(pk for pk in notes.messages if pk not in pins))
+    layout = Layout(
+        message=message,
+        system=system_of(conversation),
+        facts=facts_of(conversation),
+        notes=notes,
+        pinned=tuple(shown[pk] for pk in before if pk in shown and pk in pins and pk not in set(rest)),
+        turns=tuple(shown[pk] for pk in rest if pk in shown),
+        pins=frozenset(pins),
+    )
     return Branch(conversation.pk, conversation.owner_id, path, layout)
 
 
 def _applying(conversation: Conversation, path: Sequence[int]) -> int | None:
-    """The id of the summary that reaches furthest on this path, the newest of several."""
+    """The id of the summary in use: the one that reaches furthest on this path, the newest of several."""
     place = {pk: at for at, pk in enumerate(path)}
-    marks = conversation.summaries.values_list("covers_until_id", "id")
+    marks = conversation.summaries.filter(retired=False).values_list("covers_until_id", "id")
     return max(((place[until], pk) for until, pk in marks if until in place), default=(0, None))[1]
 
 

@@ -22,6 +22,9 @@ class Budget:
     high: int  # when system, summary and turns have more than this after a reply, the oldest turns are folded
     low: int  # and so many that the rest has no more than this
     summary: int  # the most that a summary may add to a prompt, its frame included
+    recall: int  # the most that recalled passages may add, where there is room
+    pinned: int  # the most that pinned messages may add
+    facts: int  # the most that facts about the person may add
 
     @property
     def prompt(self) -> int:
@@ -39,4 +42,13 @@ class Budget:
         prompt = context_tokens - reserve
         headroom = max(prompt // 10, min(96, prompt // 4))
         summary = min(1024, max(prompt // 5, min(128, prompt // 4)))  # a longer one would take a processor minutes
-        return cls(context_tokens, reserve, high=prompt - headroom, low=prompt * 2 // 5, summary=summary)
+        return cls(
+            context_tokens,
+            reserve,
+            high=prompt - headroom,
+            low=prompt * 2 // 5,
+            summary=summary,
+            recall=min(1024, prompt // 4),
+            pinned=prompt // 4,
+            facts=min(256, prompt // 10),
+        )

@@ -50,7 +50,7 @@ def due(past: Layout, budget: Budget, count: Count) -> int:
         return 0
 
     def tokens_from(start: int) -> int:
-        return count(replace(past, notes=None, turns=past.turns[start:]).messages()) + budget.summary
+        return count(past.folded(start).messages()) + budget.summary
 
     starts = [0, *turn_starts(past.turns)]
     point = min(bisect_left(starts, True, key=lambda start: tokens_from(start) <= budget.low), len(starts) - 1)
@@ -88,7 +88,7 @@ async def ask(
 
 def is_smaller(past: Layout, cut: int, budget: Budget, count: Count) -> Callable[[str], bool]:
     """Whether a text, as notes, keeps within its budget and takes less room than what it replaces."""
-    rest = replace(past, notes=None, turns=past.turns[cut:])
+    rest = past.folded(cut)
     limit = min(budget.summary, count(past.messages()) - count(rest.messages()) - 1)
     return lambda text: size(Notes(text), past, count) <= limit
 

@@ -1,4 +1,4 @@
-"""Conversations as trees of messages, the summaries of their older parts, and who read them."""
+"""Conversations as trees of messages."""
 
 import uuid
 from dataclasses import dataclass
@@ -51,6 +51,8 @@ class Conversation(models.Model):
     title = models.CharField(max_length=200, blank=True)
     # Frozen when the conversation begins, so that the prompt's beginning never changes under the cache.
     system_prompt = models.TextField(blank=True)
+    # Ids of the facts about its owner that it began with: later ones would change the prompt's beginning.
+    facts = models.JSONField(default=list, blank=True, editable=False)
     head = models.ForeignKey("Message", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(default=timezone.now)
@@ -184,6 +186,7 @@ class Message(models.Model):
         STOPPED = "stopped", "Stopped"
         INTERRUPTED = "interrupted", "Interrupted"
         FAILED = "failed", "Failed"
+        FORGOTTEN = "forgotten", "Forgotten"  # its place in the tree is left, and nothing of what it said
 
     UNFINISHED = (Status.QUEUED, Status.STREAMING)
 
@@ -202,6 +205,10 @@ class Message(models.Model):
     # The reply as it was sampled, little-endian int32, valid for the model of this fingerprint alone.
     token_ids = models.BinaryField(default=b"", blank=True, editable=False)
     fingerprint = models.CharField(max_length=64, blank=True, editable=False)
+    # Always shown to the model verbatim, however old it is.
+    pinned = models.BooleanField(default=False)
+    # Of a reply: what the model was shown to write it, as counts and ids, never as text (docs/memory.md).
+    sent = models.JSONField(default=dict, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -213,11 +220,17 @@ class Message(models.Model):
             models.CheckConstraint(name="message_role", condition=Q(role__in=["user", "assistant"])),
             models.CheckConstraint(
                 name="message_status",
-                condition=Q(status__in=["queued", "streaming", "complete", "stopped", "interrupted", "failed"]),
+                condition=Q(
+                    status__in=["queued", "streaming", "complete", "stopped", "interrupted", "failed", "forgotten"]
+                ),
             ),
             models.CheckConstraint(
                 name="message_from_person_is_complete",
-                condition=~Q(role="user") | (Q(status="complete") & ~Q(text="")),
+                condition=~Q(role="user") | (Q(status="complete") & ~Q(text="")) | Q(status="forgotten"),
+            ),
+            models.CheckConstraint(
+                name="forgotten_message_is_empty",
+                condition=~Q(status="forgotten") | Q(text="", reasoning="", error="", pinned=False),
             ),
             models.CheckConstraint(name="reply_has_parent", condition=~Q(role="assistant") | Q(parent__isnull=False)),
             models.UniqueConstraint(fields=["conversation", "client_id"], name="message_client_id_once"),
@@ -256,58 +269,6 @@ class Message(models.Model):
         return cls.objects.filter(status__in=cls.UNFINISHED).update(
             status=cls.Status.INTERRUPTED, finished_at=timezone.now()
         )
-
-
-class Summary(models.Model):
-    """What stands in the prompt for the messages up to `covers_until`. Never rewritten: a new one grows from it."""
-
-    class Author(models.TextChoices):
-        """Who wrote it."""
-
-        MODEL = "model", "The model"
-        EXTRACT = "extract", "Key sentences, taken as they stand"
-        PERSON = "person", "A person"
-
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="summaries")
-    covers_until = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")
-    grown_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    text = models.TextField()
-    author = models.CharField(max_length=16, choices=Author)
-    model = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        """In the order in which they were written."""
-
-        ordering = ("id",)
-        verbose_name_plural = "summaries"
-        constraints: ClassVar = [
-            models.CheckConstraint(name="summary_text_not_empty", condition=~Q(text="")),
-            models.CheckConstraint(name="summary_author", condition=Q(author__in=["model", "extract", "person"])),
-        ]
-
-    def __str__(self) -> str:
-        """Which part it covers; never the content."""
-        return f"Summary up to message {self.covers_until_id}"
-
-
-class Look(models.Model):
-    """A record that somebody opened another person's conversation, and why; its owner sees it."""
-
-    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="looks")
-    reader = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="looks")
-    reason = models.CharField(max_length=300)
-    at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        """Newest first."""
-
-        ordering = ("-id",)
-        constraints: ClassVar = [models.CheckConstraint(name="look_has_reason", condition=~Q(reason=""))]
-
-    def __str__(self) -> str:
-        """Who and when."""
-        return f"{self.reader} at {self.at:%Y-%m-%d %H:%M}"
 
 
 def title_from(text: str) -> str:
