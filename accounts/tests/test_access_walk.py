@@ -10,7 +10,7 @@ from accounts.groups import administrators
 from accounts.models import ApiKey, Invitation
 from accounts.tests.access_table import PEOPLE, TABLE
 from accounts.tests.people import administrator
-from chat.models import Conversation, Look
+from chat.models import Conversation, Fact, Look
 
 
 def routes(patterns=None, prefix=""):
@@ -45,6 +45,7 @@ def address(people):
     look = Look.objects.create(conversation=conversation, reader=people["olivia"], reason="The court asks")
     invitation, token = Invitation.issue()
     key, _ = ApiKey.issue(people["alice"], "Script")
+    fact = Fact.objects.create(owner=people["alice"], text="My SECRET name is Ann.", source=message)
     objects = {
         "accounts/user": people["alice"].pk,
         "accounts/invitation": invitation.pk,
@@ -58,6 +59,7 @@ def address(people):
         "token": token,
         "pk": conversation.pk,
         "key": key.pk,
+        "fact": fact.pk,
         "reply": conversation.head_id,
         "model": "default",
         "app_label": "chat",

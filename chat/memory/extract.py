@@ -86,6 +86,18 @@ def extract(notes: str, turns: Sequence[BaseMessage], fits: Callable[[str], bool
     return _write(chosen)
 
 
+def replaces(new: str, old: str) -> bool:
+    """Whether a person's newer sentence says the same as an older one, or gives a newer value of the same thing.
+
+    Two likings are no values of one thing; two names or numbers at the end of the same words are.
+    """
+    newer, older = _Shape(new), _Shape(old)
+    fate = newer.fate_of(older, same_speaker=True)
+    if fate != _EARLIER_VALUE:
+        return fate == _DROPPED
+    return {newer.kind_of(newer.words[-1:]), older.kind_of(older.words[-1:])} <= {"name", "number"}
+
+
 def _read(notes: str, turns: Sequence[BaseMessage]) -> list[Fact]:
     facts: list[Fact] = []
     told: set[str] = set()  # names and numbers that the person has said

@@ -52,8 +52,12 @@ async def send_message(
     here = await _stored(_reach, conversation, owner)
     try:
         await memory.check_fits(here, parent, text, model)
+        if here.head_id is None:
+            await memory.choose_facts(here, model)
     except memory.MessageTooLong as error:
         raise RefusedPost("message_too_long", str(error)) from error
+    except Error as error:
+        raise _not_stored(error) from error
     untitled = not here.title
     posted = await _stored(_register, lambda: here.post(parent=parent, text=text, client_id=client_id), here)
     if posted.created:
@@ -125,10 +129,12 @@ async def _stored(work: Callable[..., Any], *args: Any) -> Any:
     try:
         return await in_database(work, *args)
     except Error as error:
-        logger.warning("The database did not take a message: %s", error)
-        raise RefusedPost(
-            "storage_unavailable", "This could not be stored, so it was not sent. Try again in a moment."
-        ) from error
+        raise _not_stored(error) from error
+
+
+def _not_stored(error: Error) -> RefusedPost:
+    logger.warning("The database did not take a message: %s", error)
+    return RefusedPost("storage_unavailable", "This could not be stored, so it was not sent. Try again in a moment.")
 
 
 def _reach(conversation: UUID, owner: int) -> Conversation:

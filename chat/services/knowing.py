@@ -1,0 +1,38 @@
+"""Changes to what is remembered about a person, and their way out of every prompt and cache."""
+
+from collections.abc import Collection
+
+from accounts.models import User
+from chat import runtime
+from chat.models import Conversation, Fact
+
+
+def correct_fact(fact: Fact, *, text: str, kind: str) -> None:
+    """Say it differently; conversations that know it say so from their next reply on."""
+    fact.text, fact.kind, fact.corrected = text, kind, True
+    fact.save()
+    _drop_caches(fact.owner_id, {fact.pk})
+
+
+def delete_facts(owner: int, facts: Collection[int]) -> None:
+    """Forget these of a person's facts."""
+    Fact.objects.filter(owner=owner, pk__in=facts).delete()
+    _drop_caches(owner, set(facts))
+
+
+def switch_facts(owner: int, *, on: bool) -> None:
+    """Whether facts about a person are learnt and shown to the model."""
+    User.objects.filter(pk=owner).update(remembers_facts=on)
+    if not on:
+        _drop_caches(owner, set(Fact.objects.filter(owner=owner).values_list("pk", flat=True)))
+
+
+def _drop_caches(owner: int, facts: set[int]) -> None:
+    """The engine's caches of conversations that began with these facts hold their old words."""
+    try:
+        engine = runtime.chat_model().engine
+    except runtime.ModelUnavailable:
+        return
+    for pk, known in Conversation.objects.filter(owner=owner).exclude(facts=[]).values_list("pk", "facts"):
+        if facts.intersection(known):
+            engine.forget(str(pk))
