@@ -1,6 +1,7 @@
 """Daphne in this process, with limits on what it reads and an end that keeps what is being written."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -74,9 +75,11 @@ class LimitedRequest(WebRequest):
         self._refused = True
         self.content.truncate(0)
         self.requestHeaders.removeHeader(b"Expect")  # or the client would be told to go on
-        text = f"A request may have at most {settings.BODY_MAX_BYTES} bytes.\n".encode()
+        reason = f"A request may have at most {settings.BODY_MAX_BYTES} bytes."
+        error = {"message": reason, "type": "invalid_request_error", "param": None, "code": "request_too_large"}
+        text = json.dumps({"error": error}).encode()  # as programs expect it; people never send that much
         head = f"HTTP/1.1 413 Content Too Large\r\nContent-Length: {len(text)}\r\nConnection: close\r\n"
-        self.channel.transport.write(head.encode() + b"Content-Type: text/plain\r\n\r\n" + text)
+        self.channel.transport.write(head.encode() + b"Content-Type: application/json\r\n\r\n" + text)
         # A client that sends before it reads would never see the answer if the connection was cut at once.
         reactor.callLater(2, self.channel.transport.abortConnection)
 

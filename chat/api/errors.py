@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NoReturn
 
+from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import DatabaseError
@@ -95,6 +97,28 @@ def handle_errors(api: NinjaAPI) -> None:
 async def not_found(_request: HttpRequest, **_: Any) -> HttpResponse:
     """The answer at addresses that do not exist; programs would not understand a page."""
     return _missing(Http404()).response()
+
+
+def explaining_405(view: Callable[..., Any]) -> Callable[..., Any]:
+    """The view, whose refusal of a method has the body that all other refusals have."""
+
+    def explained(answer: HttpResponse) -> HttpResponse:
+        if answer.status_code != 405:
+            return answer
+        allowed = answer["Allow"]
+        refusal = ApiError(405, f"This address takes {allowed} alone.", code="method_not_allowed").response()
+        refusal["Allow"] = allowed
+        return refusal
+
+    @wraps(view)
+    async def awaited(*args: Any, **kwargs: Any) -> HttpResponse:
+        return explained(await view(*args, **kwargs))
+
+    @wraps(view)
+    def called(*args: Any, **kwargs: Any) -> HttpResponse:
+        return explained(view(*args, **kwargs))
+
+    return awaited if iscoroutinefunction(view) else called
 
 
 def refuse(status: int, message: str, **details: Any) -> NoReturn:

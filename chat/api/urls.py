@@ -3,11 +3,13 @@
 from django.urls import include, path, re_path
 
 from chat.api import docs
-from chat.api.errors import not_found
+from chat.api.errors import explaining_405, not_found
 from chat.api.site import api
 
 # django-ninja adds an address for the root, which here is a page of the site.
 _routes = [pattern for pattern in api.urls[0] if getattr(pattern, "name", "") != "api-root"]
+for _route in _routes:
+    _route.callback = explaining_405(_route.callback)
 
 urlpatterns = [
     path("docs", docs.page, name="api_docs"),

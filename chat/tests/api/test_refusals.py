@@ -128,3 +128,12 @@ async def test_an_error_of_ours_is_told_without_its_words(serve, program, monkey
 async def test_an_unknown_address_has_an_answer_for_programs(program):
     answer = await program.get("/v1/nonsense")
     assert (answer.status_code, answer.body["error"]["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(("path", "allowed"), [(PATH, "POST"), ("/v1/models", "GET"), ("/health", "GET")])
+async def test_a_method_that_is_not_taken_is_told_in_the_same_shape(program, path, allowed):
+    answer = await (program.get(path) if allowed == "POST" else program.post(path, {}))
+    assert answer.status_code == 405
+    assert answer.headers["Allow"] == allowed
+    assert answer.body["error"]["code"] == "method_not_allowed"
+    assert allowed in answer.body["error"]["message"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import json
 import socket
 
 import pytest
@@ -32,7 +33,9 @@ def test_a_length_over_the_limit_is_refused_before_the_body_is_sent(stub):
 
 
 def test_a_client_that_sends_it_all_the_same_gets_the_answer(stub):
-    assert _post(stub, b"x" * 5_000_000)[0] == 413
+    status, text = _post(stub, b"x" * 5_000_000)
+    assert status == 413
+    assert json.loads(text)["error"]["code"] == "request_too_large"
 
 
 def test_chunks_are_counted_and_cut(stub):
