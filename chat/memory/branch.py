@@ -36,15 +36,53 @@ def read_question(reply: Message, fingerprint: str) -> Branch:
     """The branch that ends in the message which `reply` answers. Raises DoesNotExist when that is gone."""
     conversation = Conversation.objects.get(pk=reply.conversation_id)
     question = conversation.messages.get(children=reply.pk)
-    path = _path(conversation, question.pk)
-    return _branch(conversation, path, path[:-1], _as_message(question, fingerprint), fingerprint)
+    path = path_to(conversation, question.pk)
+    return _branch(conversation, path, path[:-1], as_message(question, fingerprint), fingerprint)
 
 
 def read_past(conversation_id: uuid.UUID, leaf: int, fingerprint: str) -> Branch | None:
     """The branch that ends in `leaf`, before anything was said after it. None when it is gone."""
     conversation = Conversation.objects.filter(pk=conversation_id).first()
-    path = _path(conversation, leaf) if conversation else []
+    path = path_to(conversation, leaf) if conversation else []
     return _branch(conversation, path, path, _TO_COME, fingerprint) if conversation and path else None
+
+
+def read_pins(conversation: Conversation, leaf: int | None, fingerprint: str) -> Layout:
+    """What every prompt after `leaf` holds, whatever else is left out, with a message to come."""
+    pins = conversation.messages.filter(pinned=True)
+    path = path_to(conversation, leaf) if pins else []
+    shown = tuple(as_message(row, fingerprint) for row in pins if row.pk in path and is_shown(row))
+    return Layout(_TO_COME, system_of(conversation), pinned=shown, pins=frozenset(ids(shown)))
+
+
+def path_to(conversation: Conversation, leaf: int | None) -> list[int]:
+    """The ids from the first message to `leaf`; none if that was deleted or never was in this conversation."""
+    try:
+        return conversation.path(leaf) if leaf else []
+    except KeyError:
+        return []
+
+
+def applying(conversation: Conversation, path: Sequence[int]) -> int | None:
+    """The id of the summary in use: the one that reaches furthest on this path, the newest of several."""
+    place = {pk: at for at, pk in enumerate(path)}
+    marks = conversation.summaries.filter(retired=False).values_list("covers_until_id", "id")
+    return max(((place[until], pk) for until, pk in marks if until in place), default=(0, None))[1]
+
+
+def is_shown(row: Message) -> bool:
+    """A reply that is not finished or has no text is in no prompt; the message that it answers is."""
+    return not row.is_unfinished and bool(row.text.strip())
+
+
+def as_message(row: Message, fingerprint: str) -> BaseMessage:
+    """The row as the model is shown it; a reply as the tokens that were sampled, if this model reads them."""
+    if row.role == Message.Role.USER:
+        return HumanMessage(row.text, id=str(row.pk))
+    if not row.token_ids or row.fingerprint != fingerprint:
+        return AIMessage(row.text, id=str(row.pk))
+    sampled = {"token_ids": bytes(row.token_ids), "fingerprint": row.fingerprint}
+    return AIMessage(row.text, id=str(row.pk), additional_kwargs=sampled)
 
 
 def system_of(conversation: Conversation) -> tuple[SystemMessage, ...]:
@@ -60,11 +98,17 @@ def facts_of(conversation: Conversation) -> tuple[str, ...]:
 
 @transaction.atomic
 def store(branch: Branch, cut: int, *, text: str, author: str, model: str) -> Summary | None:
-    """A new summary of the notes and the turns before `cut`; None if branch or notes have changed in the meantime."""
+    """A new summary of the notes and the turns before `cut`.
+
+    None if in the meantime the branch or the notes have changed, or one of those turns was forgotten.
+    """
     conversation = Conversation.objects.filter(pk=branch.conversation).first()
-    path = _path(conversation, branch.path[-1]) if conversation else []
+    path = path_to(conversation, branch.path[-1]) if conversation else []
     notes = branch.layout.notes
-    if not conversation or path != branch.path or _applying(conversation, path) != (notes.summary if notes else None):
+    if not conversation or path != branch.path or applying(conversation, path) != (notes.summary if notes else None):
+        return None
+    forgotten = conversation.messages.filter(status=Message.Status.FORGOTTEN).values_list("pk", flat=True)
+    if not set(ids(branch.layout.turns[:cut])).isdisjoint(forgotten):
         return None
     return conversation.summaries.create(
         covers_until_id=branch.covered_by(cut),
@@ -75,25 +119,18 @@ def store(branch: Branch, cut: int, *, text: str, author: str, model: str) -> Su
     )
 
 
-def _path(conversation: Conversation, leaf: int | None) -> list[int]:
-    try:
-        return conversation.path(leaf) if leaf else []
-    except KeyError:  # deleted, or never of this conversation
-        return []
-
-
 def _branch(
     conversation: Conversation, path: list[int], before: list[int], message: BaseMessage, fingerprint: str
 ) -> Branch:
     assert isinstance(message, HumanMessage), "the database demands a person's message before each reply"
     notes, rest = None, before
-    applying = _applying(conversation, before)
-    if applying and (summary := conversation.summaries.filter(pk=applying).first()):
+    used = applying(conversation, before)
+    if used and (summary := conversation.summaries.filter(pk=used).first()):
         covered = before.index(summary.covers_until_id) + 1
         notes, rest = Notes(summary.text, tuple(before[:covered]), summary.pk), before[covered:]
     pins = set(conversation.messages.filter(pinned=True).values_list("pk", flat=True)).intersection(before)
     rows = conversation.messages.in_bulk([*rest, *pins])
-    shown = {pk: _as_message(row, fingerprint) for pk, row in rows.items() if _is_shown(row)}
+    shown = {pk: as_message(row, fingerprint) for pk, row in rows.items() if is_shown(row)}
     if notes:
         notes = replace(notes, messages=tuple(pk for pk in notes.messages if pk not in pins))
     layout = Layout(
@@ -106,24 +143,3 @@ def _branch(
         pins=frozenset(pins),
     )
     return Branch(conversation.pk, conversation.owner_id, path, layout)
-
-
-def _applying(conversation: Conversation, path: Sequence[int]) -> int | None:
-    """The id of the summary in use: the one that reaches furthest on this path, the newest of several."""
-    place = {pk: at for at, pk in enumerate(path)}
-    marks = conversation.summaries.filter(retired=False).values_list("covers_until_id", "id")
-    return max(((place[until], pk) for until, pk in marks if until in place), default=(0, None))[1]
-
-
-def _is_shown(row: Message) -> bool:
-    """A reply that is not finished or has no text is in no prompt; the message that it answers is."""
-    return not row.is_unfinished and bool(row.text.strip())
-
-
-def _as_message(row: Message, fingerprint: str) -> BaseMessage:
-    if row.role == Message.Role.USER:
-        return HumanMessage(row.text, id=str(row.pk))
-    if not row.token_ids or row.fingerprint != fingerprint:
-        return AIMessage(row.text, id=str(row.pk))
-    sampled = {"token_ids": bytes(row.token_ids), "fingerprint": row.fingerprint}
-    return AIMessage(row.text, id=str(row.pk), additional_kwargs=sampled)

@@ -4,7 +4,8 @@ import asyncio
 import logging
 import traceback
 import uuid
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -13,9 +14,9 @@ from langchain_core.messages import HumanMessage
 from chat.database import in_database
 from chat.inference.request import Preempted
 from chat.memory import summary
-from chat.memory.branch import Branch, read_past, read_question, store, system_of
+from chat.memory.branch import Branch, read_past, read_pins, read_question, store
 from chat.memory.budget import Budget
-from chat.memory.prompt import Layout, Prompt, build, check, turn_starts
+from chat.memory.prompt import Count, Layout, Prompt, build, check, turn_starts, within_share
 from chat.metrics.figures import figures
 from chat.models import Conversation, Message, Summary
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from chat.llm import LocalChatModel
 
 logger = logging.getLogger(__name__)
+Due = Callable[[Layout, Budget, Count], int]
 
 PATIENCE = 300.0  # seconds for one summary by the model, waiting for its turn included; then key sentences do
 REPLIES_MEANWHILE = 2  # so many in the same conversation end the waiting as well: its context fills up
@@ -37,14 +39,10 @@ async def prompt_for(reply: Message, model: "LocalChatModel") -> Prompt:
     return await asyncio.to_thread(build, branch.layout, _budget(model), model.count)
 
 
-async def check_fits(
-    conversation: Conversation,
-    parent_id: int | None,  # noqa: ARG001 - what is always verbatim on a branch will count here
-    text: str,
-    model: "LocalChatModel",
-) -> None:
+async def check_fits(conversation: Conversation, parent_id: int | None, text: str, model: "LocalChatModel") -> None:
     """Raise MessageTooLong if a message could not be answered, whatever of the branch is left out."""
-    layout = Layout(HumanMessage(text), system_of(conversation))
+    pins = await in_database(read_pins, conversation, parent_id, model.fingerprint)
+    layout = replace(pins, message=HumanMessage(text))
     await asyncio.to_thread(check, layout, _budget(model), model.count)
 
 
@@ -77,13 +75,25 @@ class Keeper:
 
         While another call is at work on the conversation, this one leaves its leaf to it and returns.
         """
+        await self._work(conversation_id, leaf_id, model, summary.due)
+
+    async def compact(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> None:
+        """The same, but everything up to the last turn is due: its owner wishes it."""
+        await self._work(conversation_id, leaf_id, model, summary.all_but_last)
+
+    def is_at_work(self, conversation_id: uuid.UUID) -> bool:
+        """Whether a summary of this conversation is being written. From any thread."""
+        return conversation_id in self._waiting
+
+    async def _work(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel", due: Due) -> None:
         if conversation_id in self._waiting:
             self._waiting[conversation_id].append(leaf_id)
             return
         leaves = self._waiting[conversation_id] = [leaf_id]
         try:
             while leaves:
-                await self._catch_up(conversation_id, leaves.pop(0), model)
+                await self._catch_up(conversation_id, leaves.pop(0), model, due)
+                due = summary.due
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} at {where.filename}:{where.lineno}"
@@ -91,11 +101,13 @@ class Keeper:
         finally:
             del self._waiting[conversation_id]
 
-    async def _catch_up(self, conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel") -> None:
+    async def _catch_up(self, conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel", due: Due) -> None:
         """In as many portions as the model needs to read everything that is due; each is stored by itself."""
         folded = False
         while branch := await in_database(read_past, conversation_id, leaf, model.fingerprint):
-            cut = await asyncio.to_thread(summary.due, branch.layout, _budget(model), model.count)
+            layout = await asyncio.to_thread(within_share, branch.layout, _budget(model), model.count)
+            branch = replace(branch, layout=layout)
+            cut = await asyncio.to_thread(due, layout, _budget(model), model.count)
             if not cut or not await self._fold(branch, cut, model):
                 break
             folded = True

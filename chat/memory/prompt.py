@@ -111,6 +111,7 @@ def quoted(frame: str, *texts: str) -> HumanMessage:
 
 def build(layout: Layout, budget: Budget, count: Count) -> Prompt:
     """The prompt, never over `budget.prompt`. Raises MessageTooLong if what is always shown does not fit."""
+    layout = within_share(layout, budget, count)
     check(layout, budget, count)
     bare = replace(layout, passages=())
     if count(bare.messages()) > budget.prompt:
@@ -121,11 +122,36 @@ def build(layout: Layout, budget: Budget, count: Count) -> Prompt:
 
 def check(layout: Layout, budget: Budget, count: Count) -> None:
     """Raise MessageTooLong if message and pinned ones cannot fit, whatever else is left out."""
-    bare = _always(layout)
+    bare = _always(within_share(layout, budget, count))
     whole = count(bare.messages())
     if whole > budget.prompt:
         frame = count(replace(bare, message=HumanMessage(".")).messages()) - 1
         raise MessageTooLong(whole - frame, max(0, budget.prompt - frame))
+
+
+def within_share(layout: Layout, budget: Budget, count: Count) -> Layout:
+    """The layout without the oldest pins if all of them are over their share, as after a change to a smaller context.
+
+    Those are as if they were not pinned: what stands before the turns is told by the notes alone.
+    """
+    pinned = (*layout.pinned, *(turn for turn in layout.turns if set(ids([turn])) & layout.pins))
+    kept = bisect_left(
+        range(len(pinned)), True, key=lambda start: size_pinned(pinned[start:], layout, count) <= budget.pinned
+    )
+    if not kept:
+        return layout
+    dropped, notes = ids(pinned[:kept]), layout.notes
+    if notes:
+        told = [pk for pk in dropped if pk in ids(layout.pinned)]
+        notes = replace(notes, messages=tuple(sorted({*notes.messages, *told})))  # ids grow along a branch
+    still = tuple(message for message in layout.pinned if ids([message])[0] not in dropped)
+    return replace(layout, notes=notes, pinned=still, pins=layout.pins.difference(dropped))
+
+
+def size_pinned(pinned: Sequence[BaseMessage], layout: Layout, count: Count) -> int:
+    """Tokens that messages add to a prompt as its pinned ones, their frame included."""
+    bare = Layout(layout.message, layout.system)
+    return count(replace(bare, pinned=tuple(pinned)).messages()) - count(bare.messages()) if pinned else 0
 
 
 def size(notes: Notes, layout: Layout, count: Count) -> int:

@@ -45,18 +45,28 @@ def due(past: Layout, budget: Budget, count: Count) -> int:
     """How many of the turns are to be folded: none below the high mark, else so many that the low one is reached.
 
     `past.message` stands for the message that will come. The last turn stays verbatim unless it is too large for that.
+    Where system prompt, facts, pins and a whole summary leave little room below the high mark, the low one rises with
+    them, and nothing is folded before it is worth a summary: else one would be written after each turn.
     """
-    if count(past.messages()) <= budget.high:
+    if (tokens := count(past.messages())) <= budget.high:
         return 0
 
     def tokens_from(start: int) -> int:
         return count(past.folded(start).messages()) + budget.summary
 
     starts = [0, *turn_starts(past.turns)]
-    point = min(bisect_left(starts, True, key=lambda start: tokens_from(start) <= budget.low), len(starts) - 1)
+    least = tokens_from(starts[-1])
+    low = max(budget.low, least + (budget.high - least) // 4)
+    point = min(bisect_left(starts, True, key=lambda start: tokens_from(start) <= low), len(starts) - 1)
     if point == len(starts) - 1 and tokens_from(starts[-2]) <= budget.high:
         point -= 1
-    return starts[point]
+    freed = tokens - count(replace(past, turns=past.turns[starts[point] :]).messages())
+    return starts[point] if freed >= budget.prompt // 4 else 0
+
+
+def all_but_last(past: Layout, budget: Budget, count: Count) -> int:  # noqa: ARG001 - called like `due`
+    """How many of the turns can be folded at a person's wish: all but the last one."""
+    return [0, *turn_starts(past.turns)][-2]
 
 
 def readable(past: Layout, cut: int, budget: Budget, count: Count) -> int:

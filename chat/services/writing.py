@@ -56,6 +56,11 @@ def prewarm(conversation: UUID, leaf: int) -> None:
         _spawn(_prewarm(conversation, leaf), _remembering)
 
 
+def remember(work: Coroutine[Any, Any, None]) -> None:
+    """Let memory work in the background; it ends with the server at the latest."""
+    _spawn(work, _remembering)
+
+
 async def close() -> None:
     """End all replies of this process as interrupted, each with its text saved: the server stops."""
     for task in _remembering:
