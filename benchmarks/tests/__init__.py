@@ -1,0 +1,1 @@
+"""Tests of the measuring itself; nothing here needs a model."""
