@@ -17,6 +17,7 @@ from chat.memory import summary
 from chat.memory.branch import Branch, read_past, read_pins, read_question, store
 from chat.memory.budget import Budget
 from chat.memory.prompt import Count, Layout, Prompt, build, check, turn_starts, within_share
+from chat.memory.recall import passages_for
 from chat.metrics.figures import figures
 from chat.models import Conversation, Message, Summary
 
@@ -36,7 +37,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds after the request has given wa
 async def prompt_for(reply: Message, model: "LocalChatModel") -> Prompt:
     """What the model is shown to write `reply`. Raises MessageTooLong, and DoesNotExist when the branch is gone."""
     branch = await in_database(read_question, reply, model.fingerprint)
-    return await asyncio.to_thread(build, branch.layout, _budget(model), model.count)
+    budget = _budget(model)
+    layout = replace(branch.layout, passages=await passages_for(branch, budget))
+    return await asyncio.to_thread(build, layout, budget, model.count)
 
 
 async def check_fits(conversation: Conversation, parent_id: int | None, text: str, model: "LocalChatModel") -> None:

@@ -115,7 +115,7 @@ def build(layout: Layout, budget: Budget, count: Count) -> Prompt:
     check(layout, budget, count)
     bare = replace(layout, passages=())
     if count(bare.messages()) > budget.prompt:
-        bare = _trim(bare, budget, count)
+        bare = _trim(bare, budget, count, budget.recall if layout.passages else 0)
     layout = _recall(bare, layout.passages, budget, count)
     return Prompt(layout.messages(), count(layout.messages()), _parts(layout, count))
 
@@ -169,12 +169,15 @@ def turn_starts(turns: Sequence[BaseMessage]) -> list[int]:
     return [at for at, turn in enumerate(turns) if at and isinstance(turn, HumanMessage)] + [len(turns)]
 
 
-def _trim(layout: Layout, budget: Budget, count: Count) -> Layout:
-    """Fewer turns and a digest of the others. Takes no model and no time worth naming, so nobody waits for it."""
+def _trim(layout: Layout, budget: Budget, count: Count, free: int) -> Layout:
+    """Fewer turns and a digest of the others, with `free` tokens left for what is recalled of them if that can be.
+
+    Takes no model and no time worth naming, so nobody waits for it.
+    """
     starts = turn_starts(layout.turns)
 
     def leaves_room(start: int) -> bool:
-        return count(layout.folded(start).messages()) + budget.summary <= budget.prompt
+        return count(layout.folded(start).messages()) + budget.summary + free <= budget.prompt
 
     for start in starts[min(bisect_left(starts, True, key=leaves_room), len(starts) - 1) :]:
         trimmed = _with_digest(layout, start, budget, count)
