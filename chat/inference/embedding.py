@@ -51,7 +51,8 @@ _REST = {Urgency.QUERY: 0.0, Urgency.PROGRAM: 1.0, Urgency.INDEX: 19.0}
 class EmbeddingInfo:
     """What an embedding model is; vectors are only comparable where the fingerprint is the same.
 
-    `context` is the tokens of one window, `batch` the tokens and `sequences` the windows that are computed together.
+    `context` is the tokens of one window at most; short ones are computed together, up to `sequences` windows with
+    `batch` tokens.
     """
 
     name: str
@@ -79,7 +80,8 @@ class EmbeddingModel(Protocol):
     def vectors(self, windows: Sequence[Sequence[int]]) -> Vectors:
         """The vector of each window, not normalised: (len(windows), dims).
 
-        `windows` are 1 to `sequences` of 1 to `context` tokens each, together at most `batch`. Raises EngineFailed.
+        `windows` is one of 1 to `context` tokens, or up to `sequences` with at most `batch` tokens together. Raises
+        EngineFailed.
         """
 
     def close(self) -> None:

@@ -22,6 +22,14 @@ def model_path():
     return path
 
 
+@pytest.fixture(scope="session")
+def embedding_model_path():
+    """The default embedding model's file; bin/test makes it."""
+    path = settings.BASE_DIR / "var/models/all-MiniLM-L6-v2.gguf"
+    assert path.exists(), f"{path} is missing: bin/test makes it, or `python manage.py get_embedding_model`."
+    return path
+
+
 @pytest.fixture
 def model(monkeypatch):
     """A model that says `Hello there.`; tests give it another script."""

