@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,8 +111,9 @@ class Runtime:
             return
         info = model.engine.info
         logger.info(
-            "%s is ready after %.1f s: %d conversations at a time, %d tokens each",
-            info.name, time.monotonic() - started, info.slots, info.context,
+            "%s%s is ready after %.1f s: %d conversations at a time, %d tokens each",
+            info.name, f" as {info.format}" if info.weights not in {"", info.fingerprint} else "",
+            time.monotonic() - started, info.slots, info.context,
         )  # fmt: skip
         self.use(model)
 
@@ -157,16 +158,26 @@ def _observer() -> "Observer | None":
 
 
 def _config() -> "EngineConfig":
-    from chat.inference.config import EngineConfig
+    """The settings, and what was tuned for what they leave open."""
+    from chat.inference.config import BATCH, BUSY_BATCH, EngineConfig
 
-    return EngineConfig(
+    batch = settings.LLM_BATCH or max(BATCH, settings.LLM_BUSY_BATCH)
+    config = EngineConfig(
         model_path=settings.LLM_MODEL_PATH,
         context=settings.LLM_CONTEXT,
         slots=settings.LLM_SLOTS,
         threads=settings.LLM_THREADS,
+        batch=batch,
+        busy_batch=min(settings.LLM_BUSY_BATCH or BUSY_BATCH, batch),
         queue_limit=settings.LLM_QUEUE_LIMIT,
         queue_limit_person=settings.LLM_QUEUE_LIMIT_PERSON,
     )
+    if settings.LLM_SCRIPT or not settings.LLM_TUNED:
+        return config
+    from chat.inference.tuning import tuned
+
+    chosen = {"threads": settings.LLM_THREADS, "busy_batch": settings.LLM_BUSY_BATCH}
+    return tuned(config, settings.DATA_DIR / "tuned", chosen=[name for name, value in chosen.items() if value])
 
 
 def _runner(config: "EngineConfig") -> "Runner":
@@ -175,8 +186,15 @@ def _runner(config: "EngineConfig") -> "Runner":
 
         return scripted_from(Path(settings.LLM_SCRIPT))
     from chat.inference.llama import LlamaRunner
+    from chat.inference.model_file import ModelNotLoaded
 
-    return LlamaRunner(config)
+    try:
+        return LlamaRunner(config)
+    except ModelNotLoaded as error:
+        if not config.weights_path:
+            raise
+        logger.warning("The tuned weights are left aside: %s", error)
+        return LlamaRunner(replace(config, weights_path=None))
 
 
 def _embedder(is_writing: Callable[[], bool]) -> "Embedder | None":

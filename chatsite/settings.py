@@ -193,6 +193,11 @@ LLM_MODEL_PATH = env.path("LLM_MODEL_PATH", DATA_DIR / "models" / "SmolLM2-135M-
 LLM_CONTEXT = env.integer("LLM_CONTEXT", 0, least=0, most=1_048_576)
 LLM_SLOTS = env.integer("LLM_SLOTS", 0, least=0, most=64)
 LLM_THREADS = env.integer("LLM_THREADS", 0, least=0, most=512)
+# Steps of the engine: tokens read when nobody is writing, and while somebody is. 0: as tuned, else 512 and 48.
+LLM_BATCH = env.integer("LLM_BATCH", 0, least=0, most=8192)
+LLM_BUSY_BATCH = env.integer("LLM_BUSY_BATCH", 0, least=0, most=8192)
+# Whether weights and settings of DATA_DIR/tuned are used (manage.py tune).
+LLM_TUNED = env.flag("LLM_TUNED", default=True)
 LLM_AUTOSTART = env.flag("LLM_AUTOSTART", default=True)
 # A JSON file by which a scripted runner answers instead of a model, for tests (chat.inference.testing).
 LLM_SCRIPT = env.text("LLM_SCRIPT")

@@ -12,7 +12,8 @@ class ModelInfo:
     """What a model file says about itself, and how it was loaded.
 
     `context` is tokens a sequence, `batch` the most tokens one step can take. `fingerprint` names the weights and the
-    vocabulary: token ids are only valid where it is the same.
+    vocabulary: token ids are only valid where it is the same. `weights` names the file that was loaded,
+    which is another one than `fingerprint` where the model is tuned; `format` is the weights', as in Q8_0.
     """
 
     name: str
@@ -29,6 +30,8 @@ class ModelInfo:
     adds_bos: bool
     can_trim: bool  # False for recurrent and hybrid models: their state cannot be cut back to an earlier token
     size_bytes: int = 0
+    weights: str = ""
+    format: str = ""
 
 
 @dataclass(frozen=True)

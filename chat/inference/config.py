@@ -4,6 +4,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+BATCH = 512
+BUSY_BATCH = 48
+MICRO_BATCH = 512
+
 
 @dataclass(frozen=True)
 class EngineConfig:
@@ -12,16 +16,22 @@ class EngineConfig:
     context: tokens a conversation can have, prompt and reply. slots: conversations that are worked on at the same
     time. batch: most tokens a step reads when nobody is writing. busy_batch: the same while somebody is, so that his
     words keep coming. Queue limits count requests that wait.
+    weights_path: a file with the same model's
+    weights in another format, to be loaded in its place (chat.inference.tuning); name and token ids stay the model's.
+    micro_batch: tokens that are computed together within a step.
     """
 
     model_path: Path
     context: int = 0
     slots: int = 0
     threads: int = 0
-    batch: int = 512
-    busy_batch: int = 48
+    batch: int = BATCH
+    busy_batch: int = BUSY_BATCH
     queue_limit: int = 100
     queue_limit_person: int = 20
+    weights_path: Path | None = None
+    micro_batch: int = MICRO_BATCH
+    flash_attention: bool = True
 
     def __post_init__(self) -> None:
         for name in ("context", "slots", "threads"):

@@ -17,6 +17,13 @@ from chat.inference.model_file import ModelNotLoaded, check_file, fingerprint
 from chat.inference.request import SamplingParams
 
 _ABORTED = 2
+_FILE_TYPE = "LLAMA_FTYPE_"
+# How `general.file_type` numbers the formats of weights.
+_FORMATS = {
+    str(getattr(llama_cpp, name)): name.removeprefix(_FILE_TYPE).removeprefix("MOSTLY_").removeprefix("ALL_")
+    for name in dir(llama_cpp)
+    if name.startswith(_FILE_TYPE)
+}
 _LOOKS_LIKE_MARKER = re.compile(r"<\S+>|\[[A-Z_/]+\]")
 
 
@@ -28,8 +35,10 @@ class LlamaRunner:
 
     def __init__(self, config: EngineConfig) -> None:
         check_file(config.model_path)
+        self._loaded = config.weights_path or config.model_path
+        check_file(self._loaded)
         with CapturedLog() as log:
-            self._model = _load(config.model_path, log)
+            self._model = _load(self._loaded, log)
             self._vocab = llama_cpp.llama_model_get_vocab(self._model)
             trained = llama_cpp.llama_model_n_ctx_train(self._model)
             context = choose_context(config, trained)
@@ -213,7 +222,9 @@ class LlamaRunner:
         params.n_ctx = context * slots
         params.n_seq_max = slots
         params.n_batch = max(config.batch, slots)
-        params.n_ubatch = min(512, params.n_batch)
+        params.n_ubatch = min(config.micro_batch, params.n_batch)
+        if not config.flash_attention:
+            params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.n_threads = params.n_threads_batch = choose_threads(config)
         params.kv_unified = False
         params.swa_full = True  # a window that forgets would make every cut of a cache a full new reading
@@ -227,6 +238,7 @@ class LlamaRunner:
     def _describe(self, config: EngineConfig, trained: int, slots: int) -> ModelInfo:
         recurrent = llama_cpp.llama_model_is_recurrent(self._model) or llama_cpp.llama_model_is_hybrid(self._model)
         template = llama_cpp.llama_model_chat_template(self._model, None)
+        weights = fingerprint(self._loaded)
         return ModelInfo(
             # What a file says of itself is often the name of a training run; its own name is what people chose.
             name=config.model_path.stem,
@@ -243,6 +255,8 @@ class LlamaRunner:
             adds_bos=bool(llama_cpp.llama_vocab_get_add_bos(self._vocab)),
             can_trim=not recurrent,
             size_bytes=llama_cpp.llama_model_size(self._model),
+            weights=weights,
+            format=_FORMATS.get(self._meta("general.file_type"), ""),
         )
 
     def _meta(self, key: str) -> str:
