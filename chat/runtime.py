@@ -34,7 +34,7 @@ class RuntimeStatus:
 
 
 _OFF = "The model is switched off (LLM_AUTOSTART=0)."
-_LOADING = "loading model"
+LOADING = "loading model"
 
 
 class Runtime:
@@ -52,7 +52,7 @@ class Runtime:
         with self._lock:
             if self._thread or not settings.LLM_AUTOSTART:
                 return
-            self._reason = _LOADING
+            self._reason = LOADING
             self._thread = threading.Thread(target=self._load, name="load model", daemon=True)
             self._thread.start()
 
@@ -90,7 +90,7 @@ class Runtime:
         """The model. Raises ModelUnavailable with the reason while there is none."""
         if model := self._model:
             return model
-        loading = self._reason == _LOADING
+        loading = self._reason == LOADING
         raise ModelUnavailable("The model is still being loaded. Try again in a moment." if loading else self._reason)
 
     def wait_until_loaded(self) -> "LocalChatModel":

@@ -2,7 +2,7 @@
 
 from ninja import NinjaAPI
 
-from chat.api import chat_completions, completions, conversations, models, plain
+from chat.api import chat_completions, completions, conversations, embeddings, models, plain
 from chat.api.auth import ApiKeyAuth
 from chat.api.errors import handle_errors
 from chat.api.parsing import StrictParser
@@ -22,7 +22,7 @@ api = NinjaAPI(
     docs_url=None,
 )
 handle_errors(api)
-for router in (chat_completions.router, completions.router, models.router):
+for router in (chat_completions.router, completions.router, embeddings.router, models.router):
     api.add_router("/v1", router)
 api.add_router("", plain.router)
 api.add_router("/v1/conversations", conversations.router)

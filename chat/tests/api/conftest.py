@@ -8,6 +8,7 @@ from django.test import AsyncClient
 from accounts.models import ApiKey
 from chat import runtime
 from chat.inference import Engine, EngineConfig
+from chat.inference.embedding_testing import ScriptedEmbedder
 from chat.inference.testing import ScriptedRunner
 from chat.llm import LocalChatModel
 
@@ -29,6 +30,22 @@ def serve():
     runtime.use(None)
     for engine in engines:
         engine.close()
+
+
+@pytest.fixture
+def embed():
+    """Gives the site an embedding model that counts words; returns it."""
+    embedders = []
+
+    def start(**options):
+        embedders.append(ScriptedEmbedder(**options))
+        runtime.use_embedder(embedders[-1])
+        return embedders[-1]
+
+    yield start
+    runtime.use_embedder(None)
+    for embedder in embedders:
+        embedder.close()
 
 
 class Program:

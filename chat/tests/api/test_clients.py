@@ -44,7 +44,7 @@ class City(BaseModel):
 @pytest.fixture(scope="module")
 def server(prepared, tmp_path_factory):  # noqa: F811
     data = shutil.copytree(prepared, tmp_path_factory.mktemp("clients") / "data")
-    with serving(data, script=SCRIPT) as server:
+    with serving(data, script=SCRIPT, EMBED_MODEL_PATH="scripted") as server:
         yield server
 
 
@@ -127,9 +127,19 @@ def test_errors_have_the_right_classes(client, server):
     with pytest.raises(openai.NotFoundError):
         ask(model="gpt-4o", messages=[user("x")])
     with pytest.raises(openai.NotFoundError, match="embedding"):
-        client.embeddings.create(model="default", input="x")
+        client.embeddings.create(model="gpt-4o", input="x")
     with pytest.raises(openai.AuthenticationError):
         client.with_options(api_key="chat_wrong").models.list()
+
+
+def test_embeddings(client):
+    texts = ["My dog is called Rex", "My dog is big"]
+    packed = client.embeddings.create(model="default", input=texts)  # the client asks for base64
+    plain = client.embeddings.create(model="default", input=texts, encoding_format="float")
+    assert packed.model == "hashed-words"
+    for one, other in zip(packed.data, plain.data, strict=True):
+        assert one.embedding == pytest.approx(other.embedding, abs=1e-6)
+    assert packed.usage.prompt_tokens == 9
 
 
 def test_langchain_talks_streams_and_calls(chat):

@@ -33,8 +33,9 @@ async def test_a_request_may_name_the_model(serve, program):
     assert answer.body["model"] == "Little Model"
 
 
-async def test_there_are_no_embeddings(serve, program):
-    serve()
-    answer = await program.post("/v1/embeddings", {"input": "x"})
-    assert answer.status_code == 404
-    assert "embedding" in answer.body["error"]["message"]
+async def test_the_embedding_model_is_listed_beside_it(serve, embed, program):
+    serve(name="Little Model")
+    embed()
+    assert [model["id"] for model in (await program.get("/v1/models")).body["data"]] == ["Little Model", "hashed-words"]
+    assert (await program.get("/v1/models/hashed-words")).body["context_window"] == 512
+    assert (await program.get("/v1/models/default")).body["id"] == "Little Model"
