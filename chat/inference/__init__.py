@@ -16,7 +16,8 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 from chat.inference.config import EngineConfig
-from chat.inference.engine import Engine, Stats
+from chat.inference.engine import Engine
+from chat.inference.observer import Stats
 from chat.inference.request import (
     GREEDY,
     Chunk,

@@ -12,7 +12,8 @@ class ModelInfo:
     """What a model file says about itself, and how it was loaded.
 
     `context` is tokens a sequence, `batch` the most tokens one step can take. `fingerprint` names the weights and the
-    vocabulary: token ids are only valid where it is the same. `weights` names the file that was loaded,
+    vocabulary: token ids are only valid where it is the same. `layout` names how a parked state is written (program,
+    context, precision): such a state is only valid where both are the same. `weights` names the file that was loaded,
     which is another one than `fingerprint` where the model is tuned; `format` is the weights', as in Q8_0.
     """
 
@@ -30,6 +31,7 @@ class ModelInfo:
     adds_bos: bool
     can_trim: bool  # False for recurrent and hybrid models: their state cannot be cut back to an earlier token
     size_bytes: int = 0
+    layout: str = ""
     weights: str = ""
     format: str = ""
 
@@ -113,6 +115,19 @@ class Runner(Protocol):
 
     def trim(self, slot: int, keep: int) -> int:
         """Cut a slot's cache back to its first `keep` tokens; returns how many it really holds now (`keep` or 0)."""
+
+    def state_size(self, slot: int) -> int:
+        """Bytes that `park` would take for a slot; 0 for an empty one."""
+
+    def park(self, slot: int) -> memoryview | None:
+        """A copy of all that a slot's cache holds, to be given to `unpark`; None when there is none."""
+
+    def unpark(self, slot: int, state: memoryview) -> int:
+        """Put a parked state in place of a slot's cache; returns how many tokens it holds now.
+
+        0 when the state cannot be used: then the slot is empty. The state must be whole and of the same fingerprint
+        and layout.
+        """
 
     def decode(self, batch: Batch) -> Outcome:
         """Read a step's tokens and sample. Raises StepFailed."""

@@ -15,8 +15,9 @@ class EngineConfig:
 
     context: tokens a conversation can have, prompt and reply. slots: conversations that are worked on at the same
     time. batch: most tokens a step reads when nobody is writing. busy_batch: the same while somebody is, so that his
-    words keep coming. Queue limits count requests that wait.
-    weights_path: a file with the same model's
+    words keep coming. Queue limits count requests that wait. park_mb: memory for conversations that lost their slot,
+    in MiB (0: none, -1: what suits the machine); park_dir: a directory for those that memory has no room for, and for
+    all of them when the engine ends, up to park_disk_mb (None: none). weights_path: a file with the same model's
     weights in another format, to be loaded in its place (chat.inference.tuning); name and token ids stay the model's.
     micro_batch: tokens that are computed together within a step.
     """
@@ -29,6 +30,9 @@ class EngineConfig:
     busy_batch: int = BUSY_BATCH
     queue_limit: int = 100
     queue_limit_person: int = 20
+    park_mb: int = -1
+    park_dir: Path | None = None
+    park_disk_mb: int = 4096
     weights_path: Path | None = None
     micro_batch: int = MICRO_BATCH
     flash_attention: bool = True
@@ -49,6 +53,8 @@ MOST_SLOTS = 8
 DEFAULT_CONTEXT = 4096
 # The share of free memory that caches may take by default.
 _CACHE_SHARE = 0.4
+_MIB = 1024 * 1024
+_MOST_PARKED = 1024 * _MIB
 
 
 def choose_context(config: EngineConfig, trained: int) -> int:
@@ -70,8 +76,19 @@ def choose_threads(config: EngineConfig) -> int:
     return config.threads or max(1, min(_cores(), _cpu_quota()))
 
 
+def choose_parking(config: EngineConfig) -> int:
+    """Bytes of memory for parked conversations: what was chosen, or an eighth of what is free, 1 GiB at most."""
+    if config.park_mb >= 0:
+        return config.park_mb * _MIB
+    return min(_MOST_PARKED, available_memory() // 8)
+
+
 def available_memory() -> int:
-    """Bytes that can be taken without swapping; 4 GiB where the system does not tell."""
+    """Bytes that can be taken without swapping or reaching the control group's limit; 4 GiB where nobody tells."""
+    return min(_free_memory(), _memory_left())
+
+
+def _free_memory() -> int:
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -79,6 +96,18 @@ def available_memory() -> int:
     except OSError:
         pass
     return 4 * 1024**3
+
+
+def _memory_left() -> int:
+    """What the control group still grants; a large number without a limit. Cached files give way, so they count."""
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit = (group / "memory.max").read_text().strip()
+        used = int((group / "memory.current").read_text())
+        figures = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        return max(0, int(limit) - used + int(figures.get("inactive_file", 0))) if limit != "max" else 1024**5
+    except (OSError, ValueError):
+        return 1024**5
 
 
 def _cores() -> int:

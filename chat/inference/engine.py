@@ -5,14 +5,15 @@ import atexit
 import logging
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
 from typing import Any
 
 from chat.inference.batch import Batch, ModelInfo, Outcome, Runner, StepFailed
-from chat.inference.config import EngineConfig
-from chat.inference.observer import Observer, Unobserved
+from chat.inference.config import EngineConfig, choose_parking
+from chat.inference.inbox import Deliver, Inbox
+from chat.inference.observer import Observer, Stats, Unobserved
+from chat.inference.parking import Parking
 from chat.inference.prompt import PromptEncoder
 from chat.inference.reply import Reply
 from chat.inference.request import (
@@ -21,7 +22,6 @@ from chat.inference.request import (
     Finished,
     FinishReason,
     Preempted,
-    Priority,
     PromptTooLong,
     QueueFull,
     Request,
@@ -29,25 +29,13 @@ from chat.inference.request import (
 )
 from chat.inference.scheduler import Scheduler
 from chat.inference.schema import checked_schema
+from chat.inference.shelf import shelf_for
 from chat.inference.slots import SlotTable
 
 logger = logging.getLogger(__name__)
 
-Deliver = Callable[[Event | Exception], None]
-
-
-@dataclass(frozen=True)
-class Stats:
-    """A look at the engine: counts of requests, slots, steps and tokens since it started."""
-
-    running: int
-    waiting: int
-    slots_free: int
-    slots: int
-    steps: int
-    tokens_read: int
-    tokens_cached: int
-    tokens_written: int
+# Seconds after which those who wait are told anew how long it takes.
+_TELL_EVERY = 5.0
 
 
 class Engine:
@@ -58,7 +46,9 @@ class Engine:
         self.prompts = PromptEncoder(runner)
         self._runner = runner
         self._observer: Observer = observer or Unobserved()
-        self._slots = SlotTable(runner.info.slots, runner.trim)
+        self._shelf = shelf_for(config, runner.info)
+        self._parking = Parking(runner, choose_parking(config), self._shelf)
+        self._slots = SlotTable(runner.info.slots, runner.trim, self._parking)
         self._scheduler = Scheduler(
             self._slots,
             batch=runner.info.batch,
@@ -67,14 +57,9 @@ class Engine:
             limit_person=config.queue_limit_person,
         )
         self._replies: dict[Request, Reply] = {}
-        self._wakeup = threading.Condition()
-        # Guarded by _wakeup: what other threads ask for, and what the engine's thread is doing right now.
-        self._arrived: deque[tuple[Request, Deliver]] = deque()
-        self._cancelled: deque[Request] = deque()
-        self._calls: deque[Callable[[], None]] = deque()
-        self._current: Batch | None = None
-        self._closing = False
+        self._inbox = Inbox(runner)
         self._counts: Counter[str] = Counter()
+        self._told = (0, 0.0)  # which state of the queue was told to those who wait, and when
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
     def start(self) -> None:
@@ -85,12 +70,9 @@ class Engine:
     def close(self) -> None:
         """End every reply, the thread and the model. Safe to call twice."""
         atexit.unregister(self.close)
-        with self._wakeup:
-            self._closing = True
-            self._runner.interrupt()
-            self._wakeup.notify()
+        self._inbox.close()
         if self._thread.is_alive():
-            self._thread.join(timeout=10)
+            self._thread.join(timeout=20)
 
     async def generate(self, request: Request) -> AsyncGenerator[Event]:
         """The reply's events, as they come: Queued any number of times, then Chunks, then one Finished.
@@ -121,36 +103,25 @@ class Engine:
 
     def submit(self, request: Request, deliver: Deliver) -> None:
         """From any thread: queue a request. `deliver` is called in the engine's thread. Raises PromptTooLong."""
-        self._check_length(request)
-        with self._wakeup:
-            if self._closing:
-                raise EngineFailed("The model has been shut down.")
-            self._arrived.append((request, deliver))
-            if request.priority is Priority.PERSON and self._current_is_background():
-                self._runner.interrupt()
-            self._wakeup.notify()
+        if len(request.prompt) >= self.info.context:
+            # One token of room is the least with which anything can be said.
+            raise PromptTooLong(len(request.prompt), self.info.context - 1)
+        if not (self._shelf and self._shelf.fetch(request, lambda: self._add(request, deliver))):
+            self._inbox.add(request, deliver)
 
     def cancel(self, request: Request) -> None:
         """From any thread: end a request within a step, even while its prompt is being read. Safe when it has ended."""
-        if request.finished:
-            return
-        with self._wakeup:
-            self._cancelled.append(request)
-            if self._current_reads(request):
-                self._runner.interrupt()
-            self._wakeup.notify()
+        if not request.finished:
+            self._inbox.cancel(request)
 
     def forget(self, cache_key: str) -> None:
-        """From any thread: drop what the caches hold of a conversation, once nothing of it runs."""
+        """From any thread: drop what the caches hold of a conversation; what still runs of it leaves nothing behind.
 
-        def drop() -> None:
-            for slot in self._slots:
-                if slot.key == cache_key and slot.request is None:
-                    self._slots.forget(slot.index)
-
-        with self._wakeup:
-            self._calls.append(drop)
-            self._wakeup.notify()
+        What is on disk of it is gone when this returns, the rest within a step.
+        """
+        if self._shelf:
+            self._shelf.forget(cache_key)
+        self._inbox.call(lambda: self._drop(cache_key))
 
     def grammar_of(self, schema: Any) -> str:
         """The grammar that holds a reply to a JSON Schema. Raises UnusableSchema and UnusableGrammar."""
@@ -167,7 +138,20 @@ class Engine:
             tokens_read=self._counts["read"],
             tokens_cached=self._counts["cached"],
             tokens_written=self._counts["written"],
+            parked=self._parking.num_parked,
+            parked_bytes=self._parking.num_bytes,
+            shelved=self._shelf.num_parked if self._shelf else 0,
+            shelved_bytes=self._shelf.num_bytes if self._shelf else 0,
+            restored=self._parking.num_restored,
+            tokens_restored=self._counts["restored"],
         )
+
+    def _add(self, request: Request, deliver: Deliver) -> None:
+        """In the shelf's thread: queue a request for which something was fetched."""
+        try:
+            self._inbox.add(request, deliver)
+        except EngineFailed as error:
+            deliver(error)
 
     # --- The engine's thread ----------------------------------------------------------------------------------------
 
@@ -181,31 +165,23 @@ class Engine:
             except Exception:
                 logger.exception("The engine met an error")
                 self._fail_running("The engine met an internal error; the log has the details.")
+        if self._shelf:
+            self._slots.park_all()
         for request in list(self._replies):
             self._fail(request, EngineFailed("The model has been shut down."))
+        self._parking.close()
         self._runner.close()
 
     def _take_inbox(self) -> bool:
-        """Take what other threads asked for, waiting while there is nothing to do. False when it is time to end."""
-        with self._wakeup:
-            while not (self._closing or self._arrived or self._cancelled or self._calls or self._scheduler.has_work):
-                self._wakeup.wait()
-            arrived, cancelled, calls = list(self._arrived), list(self._cancelled), list(self._calls)
-            self._arrived.clear()
-            self._cancelled.clear()
-            self._calls.clear()
-            if self._closing:
-                for request, deliver in arrived:
-                    self._replies[request] = Reply(request, deliver, self._runner, self.prompts)
-                return False
-            self._runner.resume()
-        for request, deliver in arrived:
+        """Do what other threads asked for, waiting while there is nothing to do. False when it is time to end."""
+        asked = self._inbox.take(waits=not self._scheduler.has_work)
+        for request, deliver in asked.arrived:
             self._accept(request, deliver)
-        for request in cancelled:
+        for request in asked.cancelled:
             self._end(request, FinishReason.CANCELLED)
-        for call in calls:
+        for call in asked.calls:
             call()
-        return True
+        return not asked.is_closing
 
     def _step(self) -> None:
         self._expire()
@@ -216,15 +192,14 @@ class Engine:
         self._commit(batch, self._decode(batch))
 
     def _decode(self, batch: Batch) -> Outcome:
-        with self._wakeup:
-            if self._cancelled or self._closing:
+        with self._inbox.working_on(batch) as is_wanted:
+            if not is_wanted:
                 return Outcome(held={work.slot: work.start for work in batch.works})
-            self._current = batch
-        try:
-            return self._runner.decode(batch)
-        finally:
-            with self._wakeup:
-                self._current = None
+            started = time.monotonic()
+            outcome = self._runner.decode(batch)
+        if len(outcome.sampled) == sum(work.samples for work in batch.works):  # it was not interrupted
+            self._scheduler.speeds.stepped(batch, time.monotonic() - started)
+        return outcome
 
     def _commit(self, batch: Batch, outcome: Outcome) -> None:
         self._counts["steps"] += 1
@@ -243,19 +218,40 @@ class Engine:
             self._scheduler.add(request)
         except QueueFull as error:
             self._fail(request, error)
+        else:
+            if request.is_cancelled:  # before it came here
+                self._end(request, FinishReason.CANCELLED)
+
+    def _drop(self, cache_key: str) -> None:
+        """Forget a conversation: its copies, its free slots, and those of its requests when they end."""
+        self._parking.forget(cache_key)
+        for request in self._replies:
+            if request.cache_key == cache_key:
+                request.is_forgotten = True
+        for slot in self._slots:
+            if slot.key == cache_key and slot.request is None:
+                self._slots.forget(slot.index)
 
     def _admit(self) -> None:
         for request in self._scheduler.give_way():
             self._end(request, FinishReason.PREEMPTED)
         for request in self._scheduler.admit():
             self._counts["cached"] += request.num_cached
+            self._counts["restored"] += request.num_restored
             assert request.slot is not None, "an admitted request has a slot"
             try:
                 self._runner.open_sampler(request.slot, request.sampling, request.prompt)
             except UnusableGrammar as error:
                 self._fail(request, error)
-        for request, position in self._scheduler.positions().items():
-            self._replies[request].tell_position(position)
+        self._tell_places()
+
+    def _tell_places(self) -> None:
+        """Tell those who wait where they stand, when that has changed, and anew how long it takes now and then."""
+        version, now = self._scheduler.version, time.monotonic()
+        if self._scheduler.num_waiting and (version != self._told[0] or now > self._told[1] + _TELL_EVERY):
+            self._told = version, now
+            for request, place in self._scheduler.places().items():
+                self._replies[request].tell_place(place)
 
     def _expire(self) -> None:
         now = time.monotonic()
@@ -300,16 +296,3 @@ class Engine:
         except Exception:
             logger.exception("What the engine does cannot be measured; it is not any more")
             self._observer = Unobserved()
-
-    def _current_reads(self, request: Request) -> bool:
-        works = self._current.works if self._current else ()
-        return any(work.request is request and len(work.tokens) > 1 for work in works)
-
-    def _current_is_background(self) -> bool:
-        works = self._current.works if self._current else ()
-        return bool(works) and all(work.request.priority is not Priority.PERSON for work in works)
-
-    def _check_length(self, request: Request) -> None:
-        if len(request.prompt) >= self.info.context:
-            # One token of room is the least with which anything can be said.
-            raise PromptTooLong(len(request.prompt), self.info.context - 1)

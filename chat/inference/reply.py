@@ -26,16 +26,16 @@ class Reply:
         self._turn_starts = prompts.turn_start_tokens
         self._text = prompts.assembler(request)
         self._room = runner.info.context - len(request.prompt)
-        self._position = 0
+        self._place: Queued | None = None
         self._logprobs: list[TokenLogprob] = []
         self._num_reasoning = 0
         self._is_plain = True  # no control token among the reply's tokens
 
-    def tell_position(self, position: int) -> None:
-        """Say where in the queue it stands, if that has changed."""
-        if position != self._position:
-            self._position = position
-            self._deliver(Queued(position))
+    def tell_place(self, place: Queued) -> None:
+        """Say where in the queue it stands and how long that takes, if that has changed."""
+        if place != self._place:
+            self._place = place
+            self._deliver(place)
 
     def take(self, sampled: Sampled) -> FinishReason | None:
         """Take the token that was sampled last; returns why the reply ends with it, if it does."""
@@ -84,17 +84,26 @@ class Reply:
         request, now = self._request, time.monotonic()
         admitted = now if math.isnan(request.admitted_at) else request.admitted_at
         first = now if math.isnan(request.first_token_at) else request.first_token_at
+        num_read = max(0, min(request.num_computed, len(request.prompt)) - request.num_cached)
         return Usage(
             prompt_tokens=len(request.prompt),
             cached_tokens=request.num_cached,
+            restored_tokens=request.num_restored,
             completion_tokens=request.num_generated,
             reasoning_tokens=self._num_reasoning,
             queued_ms=_milliseconds(admitted - request.submitted_at),
             first_token_ms=_milliseconds(first - request.submitted_at),
             total_ms=_milliseconds(now - request.submitted_at),
+            read_per_second=_rate(num_read, first - admitted),
+            # The first token came at the beginning of that time, so it does not count.
+            written_per_second=_rate(request.num_generated - 1, now - first),
             finish_reason=reason.value,
         )
 
 
 def _milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
+
+
+def _rate(count: int, seconds: float) -> float | None:
+    return round(count / seconds, 1) if count > 0 and seconds > 0 else None

@@ -5,6 +5,10 @@ import math
 import time
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chat.inference.parking import Parked
 
 
 class FinishReason(StrEnum):
@@ -126,11 +130,15 @@ class Request:
     tokens: list[int] = field(init=False)  # prompt and reply
     num_computed: int = 0  # how many of them are in the cache
     num_cached: int = 0  # how many of the prompt were there already
+    num_restored: int = 0  # how many of those came back from parking
     slot: int | None = None
+    fetched: "Parked | None" = None  # what was on disk of its conversation
     submitted_at: float = field(default_factory=time.monotonic)
     admitted_at: float = math.nan
     first_token_at: float = math.nan
     finished: FinishReason | None = None
+    is_cancelled: bool = False  # set from any thread
+    is_forgotten: bool = False  # its conversation was deleted: nothing of it may stay in a cache when it ends
 
     def __post_init__(self) -> None:
         if not self.prompt:
@@ -160,23 +168,27 @@ class Request:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a reply cost: counts of tokens and times in milliseconds. `docs/protocol.md` describes the fields."""
+    """What a reply cost: tokens, milliseconds, and tokens a second. `docs/protocol.md` describes the fields."""
 
     prompt_tokens: int
     cached_tokens: int
+    restored_tokens: int
     completion_tokens: int
     reasoning_tokens: int
     queued_ms: int
     first_token_ms: int
     total_ms: int
+    read_per_second: float | None
+    written_per_second: float | None
     finish_reason: str
 
 
 @dataclass(frozen=True)
 class Queued:
-    """It waits; position 1 is next."""
+    """It waits; position 1 is next. `seconds` is about how long until its first token, at least 1."""
 
     position: int
+    seconds: int
 
 
 @dataclass(frozen=True)

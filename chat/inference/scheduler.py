@@ -4,7 +4,8 @@ import time
 from collections import deque
 
 from chat.inference.batch import Batch, Outcome, Sampled, Work
-from chat.inference.request import Priority, QueueFull, Request
+from chat.inference.estimate import Speeds, forecast
+from chat.inference.request import Priority, Queued, QueueFull, Request
 from chat.inference.slots import SlotTable
 
 
@@ -14,6 +15,9 @@ class Scheduler:
     Inside a priority people take turns, and each person's own requests come in the order in which they were sent. A
     step reads one token for each reply that is being written, and beside them a bounded piece of the prompts, the
     oldest first: people who arrive together get their first words one after the other, not all at the end.
+
+    A slot has room for a whole context, so whoever gets one has all that his reply can need: no running reply is
+    thrown out for want of memory, however many come.
     """
 
     def __init__(self, slots: SlotTable, *, batch: int, busy_batch: int, limit: int, limit_person: int) -> None:
@@ -23,7 +27,8 @@ class Scheduler:
         self._turns: deque[str] = deque()  # people, the one who was served last at the end
         self._batch, self._busy_batch = batch, busy_batch
         self._limit, self._limit_person = limit, limit_person
-        self._seconds_a_request = 5.0  # moving average of how long a slot is held
+        self.speeds = Speeds()
+        self.version = 0  # changes with everything that changes how long somebody waits
 
     @property
     def waiting(self) -> list[Request]:
@@ -46,23 +51,27 @@ class Scheduler:
         excess = len(self._waiting) + 1 - self.slots.num_free
         own = sum(other.owner == request.owner for other in self._waiting) + 1 - self.slots.num_free
         if request.priority is Priority.PERSON and excess > self._limit:
-            raise QueueFull(self._estimate(excess), personal=False)
+            raise QueueFull(self._soonest(), personal=False)
         if request.priority is Priority.PERSON and own > self._limit_person:
-            raise QueueFull(self._estimate(own), personal=True)
+            raise QueueFull(self._soonest(request.owner), personal=True)
         self._waiting.append(request)
+        self.version += 1
 
     def remove(self, request: Request) -> None:
         """Take a request out wherever it is; its slot keeps its tokens."""
         if request in self._waiting:
             self._waiting.remove(request)
+            self.slots.give_up(request)
         if request in self.running:
             self.running.remove(request)
-            held = time.monotonic() - request.admitted_at
-            self._seconds_a_request += 0.2 * (held - self._seconds_a_request)
+            self.speeds.ended(request)
             self.slots.give_back(request)
+        self.version += 1
 
     def give_way(self) -> list[Request]:
         """Running requests that must go so that more urgent ones get a slot; the caller ends them."""
+        if not self._waiting:
+            return []
         urgent = [request for request in self._waiting if request.priority is Priority.PERSON]
         lower = [request for request in self.running if request.priority is not Priority.PERSON]
         lower.sort(key=lambda request: -request.priority)
@@ -70,7 +79,9 @@ class Scheduler:
 
     def admit(self) -> list[Request]:
         """Give free slots to those whose turn it is."""
-        admitted = []
+        admitted: list[Request] = []
+        if not (self._waiting and self.slots.num_free):
+            return admitted
         for request in self._in_turn():
             if self._blocked(request) or self.slots.take(request) is None:
                 break
@@ -78,6 +89,7 @@ class Scheduler:
             self.running.append(request)
             request.admitted_at = time.monotonic()
             self._served(request.owner)
+            self.version += 1
             admitted.append(request)
         return admitted
 
@@ -108,9 +120,14 @@ class Scheduler:
                 sampled.append((request, outcome.sampled[work.slot]))
         return sampled
 
-    def positions(self) -> dict[Request, int]:
-        """Each waiting request's place in the queue; 1 is next."""
-        return {request: place for place, request in enumerate(self._in_turn(), 1)}
+    def places(self) -> dict[Request, Queued]:
+        """Where each waiting request stands, and how long it is expected to wait."""
+        waiting = self._in_turn()
+        expected = forecast(self.running, waiting, len(self.slots), self.speeds)
+        return {
+            request: Queued(place, max(1, round(expected[request].first_token)))
+            for place, request in enumerate(waiting, 1)
+        }
 
     def _active(self) -> list[Request]:
         """Running requests of the highest priority that anybody has; the others pause."""
@@ -148,10 +165,11 @@ class Scheduler:
         if len(self._turns) > 1000:
             self._turns.popleft()
 
-    def _estimate(self, ahead: int) -> int:
-        """Seconds until a place is free, from how long requests held their slots so far; 1 to 120."""
-        slots = sum(1 for _ in self.slots)
-        return max(1, min(120, round(ahead * self._seconds_a_request / max(1, slots))))
+    def _soonest(self, owner: str | None = None) -> int:
+        """Seconds until somebody who waits, or one of this person's requests, leaves the queue; 1 to 120."""
+        expected = forecast(self.running, self._in_turn(), len(self.slots), self.speeds)
+        seconds = (ahead.slot for request, ahead in expected.items() if owner in (None, request.owner))
+        return max(1, min(120, round(min(seconds, default=0.0))))
 
 
 def _work(request: Request, budget: int) -> Work:

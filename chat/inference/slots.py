@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from chat.inference.parking import WORTHWHILE, Parking, common_prefix
 from chat.inference.request import Request
 
 
@@ -31,11 +32,15 @@ class Slot:
 
 
 class SlotTable:
-    """All slots of a runner. `trim` is the runner's: it cuts a slot's cache and says what is left."""
+    """All slots of a runner. `trim` is the runner's: it cuts a slot's cache and says what is left.
 
-    def __init__(self, count: int, trim: Callable[[int, int], int]) -> None:
+    With a `parking`, a conversation that loses its slot is copied there before, and comes back from there.
+    """
+
+    def __init__(self, count: int, trim: Callable[[int, int], int], parking: Parking | None = None) -> None:
         self._slots = [Slot(index) for index in range(count)]
         self._trim = trim
+        self._parking = parking
         self._clock = itertools.count(1)
 
     def __iter__(self) -> "itertools.chain[Slot]":
@@ -44,31 +49,43 @@ class SlotTable:
     def __getitem__(self, index: int) -> Slot:
         return self._slots[index]
 
+    def __len__(self) -> int:
+        return len(self._slots)
+
     @property
     def num_free(self) -> int:
         """Slots that no request holds."""
         return sum(slot.request is None for slot in self._slots)
 
     def take(self, request: Request) -> Slot | None:
-        """Give the request a slot and cut its cache to what can be reused; None when all are taken."""
+        """Give the request a slot, with as much of its prompt as is kept anywhere; None when all are taken."""
         free = [slot for slot in self._slots if slot.request is None]
         if not free:
             return None
         slot = self._best(free, request)
+        self._change(slot, request)
         keep = slot.reusable(request)
         if keep < len(slot.tokens):
             keep = self._trim(slot.index, keep)
         slot.tokens = list(request.prompt[:keep])
         slot.key, slot.request, slot.last_used = request.cache_key, request, next(self._clock)
         request.slot, request.num_computed, request.num_cached = slot.index, keep, keep
+        request.num_restored = min(request.num_restored, keep)
         return slot
 
     def give_back(self, request: Request) -> None:
-        """Free the request's slot; its tokens stay for the conversation's next turn."""
+        """Free the request's slot; its tokens stay for the conversation's next turn, unless that was deleted."""
         if request.slot is not None:
             slot = self._slots[request.slot]
             slot.request, slot.last_used = None, next(self._clock)
             request.slot = None
+            if request.is_forgotten:
+                self.forget(slot.index)
+
+    def give_up(self, request: Request) -> None:
+        """A request ends that never had a slot."""
+        if self._parking:
+            self._parking.give_up(request)
 
     def record(self, index: int, held: int, tokens: Sequence[int]) -> None:
         """Set a slot's shadow: its cache holds the first `held` of these tokens."""
@@ -80,6 +97,13 @@ class SlotTable:
         self._slots[index].tokens = []
         self._slots[index].key = ""
 
+    def park_all(self) -> None:
+        """Copy what all slots hold, the one that was used last at the end; nothing is decoded afterwards."""
+        if self._parking:
+            for slot in sorted(self._slots, key=lambda slot: slot.last_used):
+                if len(slot.tokens) >= WORTHWHILE and not (slot.request and slot.request.is_forgotten):
+                    self._parking.park(slot.index, slot.key, slot.tokens)
+
     def _best(self, free: list[Slot], request: Request) -> Slot:
         """The slot that holds this conversation, else the one that was not used for the longest time."""
         own = [slot for slot in free if slot.key and slot.key == request.cache_key]
@@ -88,17 +112,28 @@ class SlotTable:
             return best
         return min(free, key=lambda slot: slot.last_used)
 
+    def _change(self, slot: Slot, request: Request) -> None:
+        """Park what the slot would lose, and put in what was parked of this request's conversation."""
+        if not self._parking:
+            return
+        keep = slot.reusable(request)
+        if keep < len(slot.tokens) and not self._parking.can_trim:
+            keep = 0
+        parked = self._parking.take(request, keep)
+        lost = len(slot.tokens) - keep
+        # Copying all of a long conversation for its last few words would cost more than to read these again.
+        if self._is_left(slot, request) and lost >= max(WORTHWHILE, len(slot.tokens) // 16):
+            self._parking.park(slot.index, slot.key, slot.tokens)
+        if parked:
+            request.num_restored = self._parking.usable(parked, request)
+            slot.tokens, slot.key = self._parking.restore(parked, slot.index), request.cache_key
+
+    @staticmethod
+    def _is_left(slot: Slot, request: Request) -> bool:
+        """Whether what a slot holds may go on elsewhere; what a conversation itself has left behind does not."""
+        return slot.key != request.cache_key or not request.one_conversation
+
 
 def _is_alike(slot: Slot, request: Request) -> bool:
     """Whether a slot holds this conversation, and not another one with the same beginning that may yet go on."""
     return 2 * slot.reusable(request) >= min(len(slot.tokens), len(request.prompt))
-
-
-def common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
-    """How many tokens two lists share from their beginning."""
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count

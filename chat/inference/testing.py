@@ -4,6 +4,7 @@ import json
 import re
 import threading
 import time
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -57,6 +58,7 @@ class ScriptedRunner:
         steps: threading.Semaphore | None = None,
         template: str = CHATML,
         name: str = "Scripted",
+        can_trim: bool = True,
     ) -> None:
         self._words: dict[bytes, int] = {text.encode(): token for token, text in enumerate(_CONTROLS)}
         self._texts: list[bytes] = list(self._words)
@@ -83,7 +85,8 @@ class ScriptedRunner:
             bos="",
             eos="<|im_end|>",
             adds_bos=False,
-            can_trim=True,
+            can_trim=can_trim,
+            layout="words",
         )
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
@@ -125,8 +128,22 @@ class ScriptedRunner:
         self._said.pop(slot, None)
 
     def trim(self, slot: int, keep: int) -> int:
-        """Cut the pretended cache."""
-        del self._cache[slot][keep:]
+        """Cut the pretended cache, or lose it where it cannot be cut."""
+        if keep < len(self._cache[slot]):
+            del self._cache[slot][keep if self.info.can_trim else 0 :]
+        return len(self._cache[slot])
+
+    def state_size(self, slot: int) -> int:
+        """Eight bytes a token."""
+        return 8 * len(self._cache[slot])
+
+    def park(self, slot: int) -> memoryview | None:
+        """The pretended cache as numbers."""
+        return memoryview(array("q", self._cache[slot]).tobytes()) if self._cache[slot] else None
+
+    def unpark(self, slot: int, state: memoryview) -> int:
+        """Take these numbers for the pretended cache."""
+        self._cache[slot] = array("q", bytes(state)).tolist()
         return len(self._cache[slot])
 
     def decode(self, batch: Batch) -> Outcome:

@@ -13,6 +13,7 @@ from chat.inference.config import EngineConfig, choose_context, choose_slots, ch
 from chat.inference.llama.abort import AbortFlag
 from chat.inference.llama.log import CapturedLog
 from chat.inference.llama.sampler import Sampler, grammar_of
+from chat.inference.llama.state import layout_of, read_state, state_size, write_state
 from chat.inference.model_file import ModelNotLoaded, check_file, fingerprint
 from chat.inference.request import SamplingParams
 
@@ -123,6 +124,19 @@ class LlamaRunner:
         llama_cpp.llama_memory_seq_rm(self._memory, slot, -1, -1)
         return 0
 
+    def state_size(self, slot: int) -> int:
+        """Bytes that `park` would take; 0 for an empty slot."""
+        return state_size(self._context, slot) if self._held(slot) else 0
+
+    def park(self, slot: int) -> memoryview | None:
+        """A copy of all that a slot holds; None when there is none."""
+        return read_state(self._context, slot) if self._held(slot) else None
+
+    def unpark(self, slot: int, state: memoryview) -> int:
+        """Put a parked state in place of a slot's cache; returns how many tokens it holds now, 0 on failure."""
+        self.trim(slot, 0)
+        return self._held(slot) if write_state(self._context, slot, state) else self.trim(slot, 0)
+
     def decode(self, batch: Batch) -> Outcome:
         """Read a step's tokens and sample where that is asked for. Raises StepFailed."""
         if not 0 < batch.num_tokens <= self.info.batch:
@@ -229,6 +243,7 @@ class LlamaRunner:
         params.kv_unified = False
         params.swa_full = True  # a window that forgets would make every cut of a cache a full new reading
         params.no_perf = True
+        self._layout = layout_of(params)
         opened = llama_cpp.llama_init_from_model(self._model, params)
         if not opened:
             reason = log.reason() or "there is not enough memory"
@@ -255,6 +270,8 @@ class LlamaRunner:
             adds_bos=bool(llama_cpp.llama_vocab_get_add_bos(self._vocab)),
             can_trim=not recurrent,
             size_bytes=llama_cpp.llama_model_size(self._model),
+            # Caches that other weights computed are not this model's.
+            layout=f"{self._layout} {weights}",
             weights=weights,
             format=_FORMATS.get(self._meta("general.file_type"), ""),
         )

@@ -67,7 +67,7 @@ async def test_leaving_the_queue_takes_the_request_out(scripted):
     running = engine.generate(request(engine, "x"))
     await first(running, Chunk)
     waiting = engine.generate(request(engine, "y", owner="bob"))
-    assert await first(waiting, Queued) == Queued(1)
+    assert (await first(waiting, Queued)).position == 1
     await waiting.aclose()
     wait_until(lambda: engine.stats().waiting == 0)
     await running.aclose()
@@ -80,11 +80,11 @@ async def test_a_waiting_person_is_told_when_he_moves_up(scripted):
     running = engine.generate(request(engine, "x"))
     await first(running, Chunk)
     second = engine.generate(request(engine, "y", owner="bob"))
-    assert await first(second, Queued) == Queued(1)
+    assert (await first(second, Queued)).position == 1
     third = engine.generate(request(engine, "z", owner="carol"))
-    assert await first(third, Queued) == Queued(2)
+    assert (await first(third, Queued)).position == 2
     await second.aclose()
-    assert await first(third, Queued) == Queued(1)
+    assert (await first(third, Queued)).position == 1
     await running.aclose()
     await first(third, Chunk)
     await third.aclose()
@@ -111,10 +111,10 @@ async def test_twenty_at_once_are_all_answered_and_the_other_person_is_not_last(
         order.append(name)
 
     crowd = [asyncio.create_task(one("alice", number)) for number in range(20)]
-    while len(engine._arrived) + len(engine._replies) < 20:
+    while len(engine._inbox) + len(engine._replies) < 20:
         await asyncio.sleep(0)
     crowd.append(asyncio.create_task(one("bob", 0)))
-    while len(engine._arrived) + len(engine._replies) < 21:
+    while len(engine._inbox) + len(engine._replies) < 21:
         await asyncio.sleep(0)
     permits.release(10_000)
     await asyncio.gather(*crowd)
