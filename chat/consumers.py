@@ -285,5 +285,5 @@ def _frame(reply: int, event: Event) -> protocol.Json:
     if isinstance(event, Ended):
         return protocol.reply_done(event.message)
     if isinstance(event, Queued):
-        return protocol.reply_queued(reply, event.position)
+        return protocol.reply_queued(reply, event.position, event.seconds)
     return protocol.reply_delta(reply, event.seq, event.text, event.reasoning, event.closed, event.open)

@@ -41,7 +41,7 @@ class LocalChatModel(BaseChatModel):
 
     Beside what LangChain names, `invoke`, `stream` and their asynchronous twins take: `owner` and `conversation` (for
     fairness and for the cache: nothing is reused across conversations), `priority`, `on_queued` (called with the place
-    in the queue whenever that changes), and any field of SamplingParams. A chunk's reasoning is in
+    in the queue and the seconds that it may take, whenever they change), and any field of SamplingParams. A chunk's reasoning is in
     `additional_kwargs["reasoning_content"]`. The last chunk has the usage, and in its response metadata the
     `finish_reason`, the `usage` of docs/protocol.md, and `token_ids` with `fingerprint`: the reply as it was sampled,
     from which the next prompt is built.
@@ -195,10 +195,10 @@ class LocalChatModel(BaseChatModel):
                 plain["token_ids"] = unpack_tokens(kept["token_ids"])
         return plain
 
-    def _chunk(self, event: Event, on_queued: Callable[[int], None] | None) -> ChatGenerationChunk | None:
+    def _chunk(self, event: Event, on_queued: Callable[[int, int], None] | None) -> ChatGenerationChunk | None:
         if isinstance(event, Queued):
             if on_queued:
-                on_queued(event.position)
+                on_queued(event.position, event.seconds)
             return None
         if isinstance(event, Finished):
             return self._last_chunk(event)

@@ -107,9 +107,9 @@ def branched(message: int, parent: int | None) -> Json:
     return {"type": "branched", "message": message, "parent": parent}
 
 
-def reply_queued(reply: int, position: int) -> Json:
-    """The reply waits; position 1 is next."""
-    return {"type": "reply.queued", "reply": reply, "position": position}
+def reply_queued(reply: int, position: int, seconds: int) -> Json:
+    """The reply waits; position 1 is next, and in about so many seconds it begins."""
+    return {"type": "reply.queued", "reply": reply, "position": position, "seconds": seconds}
 
 
 def reply_delta(reply: int, seq: int, text: str, reasoning: str, closed: str, open: str) -> Json:  # noqa: A002

@@ -20,9 +20,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """The reply waits; position 1 is next."""
+    """The reply waits; position 1 is next, and in about so many seconds it begins."""
 
     position: int
+    seconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Reply:
         self.owner = owner
         self.source = "page"  # Or "api": where it was asked for.
         self.position = 0  # In the queue; 0 when it does not wait.
+        self.seconds = 0  # About how long it will wait.
         self.stopping = False
         self.leaving = False  # It ends because the server does, not because a person wants it.
         self.final: dict[str, Any] | None = None
@@ -71,9 +73,9 @@ class Reply:
         """Everything that was thought so far."""
         return "".join(self._reasonings)
 
-    def wait_at(self, position: int) -> None:
-        """It stands at this place in the queue now."""
-        self.position = position
+    def wait_at(self, position: int, seconds: int) -> None:
+        """It stands at this place in the queue now, and will begin in about so many seconds."""
+        self.position, self.seconds = position, seconds
         self._wake()
 
     def append(self, text: str, reasoning: str, closed: str, open: str) -> None:  # noqa: A002
@@ -103,7 +105,7 @@ class Reply:
 
         A slow reader holds nothing up and costs no memory: it finds what it missed in one larger part.
         """
-        seen, place = min(after, self.seq), 0
+        seen, place = min(after, self.seq), Queued(0, 0)
         while True:
             changed = self._changed
             if self.seq > seen:
@@ -113,9 +115,9 @@ class Reply:
             elif self.final is not None:
                 yield Ended(self.final)
                 return
-            elif self.position not in (0, place):
-                place = self.position
-                yield Queued(place)
+            elif self.position and (now := Queued(self.position, self.seconds)) != place:
+                place = now
+                yield place
             else:
                 await changed.wait()
 
@@ -156,6 +158,11 @@ class Running:
     def waiting(self, owner: int | None = None) -> int:
         """How many wait in the queue, of one person or of all."""
         return sum(1 for reply in self if reply.position and owner in (None, reply.owner))
+
+    def soonest(self, owner: int | None = None) -> int:
+        """Seconds until one of those who wait begins, of one person or of all; 1 to 120."""
+        seconds = (reply.seconds for reply in self if reply.position and owner in (None, reply.owner))
+        return max(1, min(120, min(seconds, default=1)))
 
 
 running = Running()

@@ -175,7 +175,7 @@ def _described(reply: int, event: Event) -> Json:
     if isinstance(event, Ended):
         return {"type": "reply.done", "message": _without_html(event.message)}
     if isinstance(event, Queued):
-        return {"type": "reply.queued", "reply": reply, "position": event.position}
+        return {"type": "reply.queued", "reply": reply, "position": event.position, "seconds": event.seconds}
     return {"type": "reply.delta", "reply": reply, "seq": event.seq, "text": event.text, "reasoning": event.reasoning}
 
 

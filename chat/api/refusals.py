@@ -18,8 +18,6 @@ _STATUS = {
     "conversation_gone": (404, None),
     "reply_running": (409, None),
 }
-# Seconds until a place in the queue may be free.
-_SOON = 10
 
 
 @contextmanager
@@ -34,9 +32,11 @@ def refusals(person: int) -> Iterator[None]:
 def _answer(refused: RefusedPost, person: int) -> ApiError:
     match refused.code:
         case "queue_full" if running.waiting(person) >= settings.LLM_QUEUE_LIMIT_PERSON:
-            return ApiError(429, str(refused), kind=RATE_LIMIT, code="rate_limit_exceeded", retry_after=_SOON)
+            return ApiError(
+                429, str(refused), kind=RATE_LIMIT, code="rate_limit_exceeded", retry_after=running.soonest(person)
+            )
         case "queue_full":
-            return ApiError(503, str(refused), kind=SERVER, code="overloaded", retry_after=_SOON)
+            return ApiError(503, str(refused), kind=SERVER, code="overloaded", retry_after=running.soonest())
         case "model_unavailable":  # Its reason may name files of this machine; /readyz and the log have it.
             return ApiError(503, "No model is loaded yet.", kind=SERVER, code="model_not_loaded", retry_after=5)
         case "storage_unavailable":

@@ -37,9 +37,11 @@ async def _body(
     async with aclosing(events):
         try:
             async for event in _chained(first, events):
-                if event is None or isinstance(event[1], Queued):
-                    # A comment: clients skip it, and everything in between sees that the stream lives.
+                # Comments: clients skip them, and everything in between sees that the stream lives.
+                if event is None:
                     yield b": waiting\n\n"
+                elif isinstance(event[1], Queued):
+                    yield f": queued position={event[1].position} seconds={event[1].seconds}\n\n".encode()
                 else:
                     for part in describe(*event):
                         yield frame(part)

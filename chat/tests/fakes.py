@@ -28,7 +28,7 @@ USAGE = {
 class FakeChatModel:
     """Answers every prompt by the same script.
 
-    Its steps: a str is new text, a Thought new reasoning, an int a place in the queue, an exception is raised, an
+    Its steps: a str is new text, a Thought new reasoning, an int a place in the queue (ten seconds each), an exception is raised, an
     asyncio.Event is waited for.
     """
 
@@ -51,7 +51,7 @@ class FakeChatModel:
                 if isinstance(step, asyncio.Event):
                     await step.wait()
                 elif isinstance(step, int):
-                    options["on_queued"](step)
+                    options["on_queued"](step, 10 * step)
                 elif isinstance(step, Thought):
                     yield AIMessageChunk("", additional_kwargs={"reasoning_content": str(step)})
                 else:

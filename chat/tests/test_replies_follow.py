@@ -50,11 +50,13 @@ async def test_a_reader_who_waits_is_told_at_once():
 async def test_places_in_the_queue_are_told_until_the_first_part():
     reply = a_reply()
     reader = reply.follow()
-    reply.wait_at(3)
-    assert await anext(reader) == Queued(3)
-    reply.wait_at(2)
-    reply.wait_at(1)
-    assert await anext(reader) == Queued(1)
+    reply.wait_at(3, 30)
+    assert await anext(reader) == Queued(3, 30)
+    reply.wait_at(3, 25)
+    assert await anext(reader) == Queued(3, 25)
+    reply.wait_at(2, 20)
+    reply.wait_at(1, 10)
+    assert await anext(reader) == Queued(1, 10)
     reply.append("a", "", "", "")
     assert (await anext(reader)).seq == 1
     reply.finish({})

@@ -30,6 +30,7 @@ def test_those_who_wait_are_counted_for_one_person_and_for_all():
     running = Running()
     for pk, (owner, position) in enumerate([(1, 2), (1, 0), (2, 1)]):
         reply = Reply(pk, conversation=uuid4(), owner=owner)
-        reply.wait_at(position)
+        reply.wait_at(position, 10 * position)
         running.add(reply)
     assert (running.waiting(1), running.waiting(2), running.waiting()) == (1, 1, 2)
+    assert (running.soonest(1), running.soonest(), running.soonest(3)) == (20, 10, 1)

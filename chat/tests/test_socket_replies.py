@@ -31,7 +31,7 @@ async def test_a_reply_that_waits_tells_its_place_and_can_be_stopped(open_tab, m
     tab = await open_tab()
     await tab.say()
     queued = await tab.get("reply.queued")
-    assert queued["position"] == 2
+    assert (queued["position"], queued["seconds"]) == (2, 20)
     await tab.send_json_to({"type": "reply.stop", "reply": queued["reply"]})
     done = (await tab.get("reply.done"))["message"]
     assert (done["status"], done["text"], model.ended) == ("stopped", "", 1)

@@ -21,7 +21,7 @@ export class Conversation extends EventTarget {
     hello: (frame) => this.#hello(frame),
     "message.created": ({ message }) => this.#created(message),
     "reply.started": ({ message }) => this.#started(message),
-    "reply.queued": ({ reply, position }) => this.#messages.get(reply)?.wait(position),
+    "reply.queued": ({ reply, position, seconds }) => this.#messages.get(reply)?.wait(position, seconds),
     "reply.delta": (frame) => this.#grow(frame),
     "reply.done": ({ message }) => this.#done(message),
     "title.changed": ({ title }) => this.#tell("titled", title),

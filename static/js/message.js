@@ -83,11 +83,12 @@ export class Message {
     this.#parts.open.innerHTML = open;
   }
 
-  /** Say how many wait before it. */
-  wait(position) {
+  /** Say how many wait before it, and about how many seconds that takes. */
+  wait(position, seconds) {
     const before = position - 1;
     const people = before === 1 ? "1 reply" : `${before} replies`;
-    this.#parts.queue.textContent = before > 0 ? `Waiting: ${people} before yours` : "Waiting: yours is next";
+    const place = before > 0 ? `Waiting: ${people} before yours` : "Waiting: yours is next";
+    this.#parts.queue.textContent = seconds ? `${place}, about ${inWords(seconds)}` : place;
   }
 
   #fill({ text, reasoning, html }) {
@@ -119,6 +120,10 @@ export class Message {
     const line = this.#parts.usage;
     if (line?.dataset.usage) line.textContent = usageLine(JSON.parse(line.dataset.usage), line.dataset.model);
   }
+}
+
+function inWords(seconds) {
+  return seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
 // Looks for the first text only: asking for all of it at every part would cost more the longer a reply gets.

@@ -51,10 +51,10 @@ def test_a_screen_reader_hears_begin_and_end_and_not_each_part(person, socket, r
 
 
 def test_the_place_in_the_queue_is_shown(person, socket, reply):
-    socket.send("reply.queued", reply=reply.pk, position=3)
-    expect(person.replies.last.get_by_text("Waiting: 2 replies before yours")).to_be_visible()
-    socket.send("reply.queued", reply=reply.pk, position=1)
-    expect(person.replies.last.get_by_text("Waiting: yours is next")).to_be_visible()
+    socket.send("reply.queued", reply=reply.pk, position=3, seconds=20)
+    expect(person.replies.last.get_by_text("Waiting: 2 replies before yours, about 20 s")).to_be_visible()
+    socket.send("reply.queued", reply=reply.pk, position=1, seconds=150)
+    expect(person.replies.last.get_by_text("Waiting: yours is next, about 3 min")).to_be_visible()
 
 
 @pytest.mark.parametrize("how", ["button", "escape"])
