@@ -162,6 +162,7 @@ def scripted_site(directory):
         LLM_SCRIPT=str(script),
         LLM_AUTOSTART="1",
         LLM_MODEL_PATH=str(directory / "none.gguf"),
+        EMBED_MODEL_PATH="off",
         CHAT_OWNER_USERNAME="olivia",
         CHAT_OWNER_PASSWORD=PASSWORD,
     )

@@ -16,7 +16,11 @@ class ServerProcess:
     """A child that says "Serving on ADDRESS"; `url` is that address, `seen` what it printed until then."""
 
     def __init__(self, data_dir, *command, **variables):
-        self.env = os.environ | {"DATA_DIR": str(data_dir), "PORT": "0", "LLM_AUTOSTART": "0"} | variables
+        self.env = (
+            os.environ
+            | {"DATA_DIR": str(data_dir), "PORT": "0", "LLM_AUTOSTART": "0", "EMBED_MODEL_PATH": "off"}
+            | variables
+        )
         self.log = Path(data_dir) / "server.log"
         self.command = command or ("manage.py", "serve")
 
