@@ -10,6 +10,7 @@ from chat.memory.budget import Budget, MessageTooLong
 from chat.memory.facts import choose as choose_facts
 from chat.memory.keeper import Keeper, check_fits, prewarm, prompt_for
 from chat.memory.prompt import Part, Prompt
+from chat.memory.sent import as_stored as sent_as_stored
 
 if TYPE_CHECKING:
     from chat.llm import LocalChatModel
@@ -26,6 +27,7 @@ __all__ = [
     "keeper",
     "prewarm",
     "prompt_for",
+    "sent_as_stored",
 ]
 
 logger = logging.getLogger(__name__)

@@ -111,6 +111,8 @@ class Conversation(models.Model):
         assert question is not None, "the database demands a parent of every reply"
         if known:
             return Posted(question, known, created=False, branched=False)
+        if question.status == Message.Status.FORGOTTEN:
+            raise RefusedPost("forgotten", "The message was forgotten, so there is nothing left to answer.")
         if question.children.filter(status__in=Message.UNFINISHED).exists():
             raise RefusedPost("reply_running", "A reply to this message is being written. Stop it or wait for it.")
         return Posted(question, self._await_reply(question, client_id), created=True, branched=True)
@@ -248,11 +250,11 @@ class Message(models.Model):
         """True while the reply waits or is being written."""
         return self.status in self.UNFINISHED
 
-    def save_progress(self, text: str, reasoning: str) -> bool:
+    def save_progress(self, text: str, reasoning: str, **fields: Any) -> bool:
         """Keep what has been written so far of a reply that goes on. Returns False if it has ended or is gone."""
         self.text, self.reasoning, self.status = text, reasoning, self.Status.STREAMING
         unfinished = Message.objects.filter(pk=self.pk, status__in=self.UNFINISHED)
-        return bool(unfinished.update(text=text, reasoning=reasoning, status=self.status))
+        return bool(unfinished.update(text=text, reasoning=reasoning, status=self.status, **fields))
 
     def finish(self, status: str, **fields: Any) -> bool:
         """End a reply with its last text and figures. Returns False, and changes nothing, if it had ended before."""

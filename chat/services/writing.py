@@ -135,12 +135,16 @@ class Writing:
         model = runtime.chat_model()
         prompt = await memory.prompt_for(self.row, model)
         self.row.model, self.row.fingerprint = model.model_name, model.fingerprint
+        caps: dict[str, Any] = {
+            "max_tokens": settings.LLM_MAX_REPLY_TOKENS,
+            "max_seconds": settings.LLM_MAX_REPLY_SECONDS,
+        }
+        self.row.sent = memory.sent_as_stored(prompt, model, **caps)
         stream = model.astream(
             prompt.messages,
             owner=str(self.reply.owner),
             conversation=str(self.reply.conversation),
-            max_tokens=settings.LLM_MAX_REPLY_TOKENS,
-            max_seconds=settings.LLM_MAX_REPLY_SECONDS,
+            **caps,
             on_queued=self.reply.wait_at,
         )
         # An AsyncIterator by its type, a generator in truth: closing it is what ends the engine's work at once.
@@ -194,7 +198,8 @@ class Writing:
     async def _save(self) -> None:
         try:
             row = Message(pk=self.reply.pk)
-            if not await in_database(row.save_progress, self.reply.text, self.reply.reasoning):
+            sent = {"sent": self.row.sent}
+            if not await in_database(row.save_progress, self.reply.text, self.reply.reasoning, **sent):
                 self.reply.stop()  # It has been deleted with its conversation.
         except Error as error:
             logger.warning("Reply %s could not be saved while it is written: %s", self.reply.pk, error)
@@ -249,7 +254,7 @@ class Writing:
 
     async def _store(self, final: dict[str, Any]) -> None:
         """Write the end; while that fails, followers have it already and it is tried again."""
-        names = ("text", "reasoning", "error", "usage", "token_ids", "fingerprint", "model")
+        names = ("text", "reasoning", "error", "usage", "token_ids", "fingerprint", "model", "sent")
         fields = {name: getattr(self.row, name) for name in names}
         tries = 0
         while True:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from types import SimpleNamespace
 from uuid import uuid4
 
 from channels.routing import URLRouter
@@ -10,6 +9,8 @@ from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
+from chat.inference.request import SamplingParams
+from chat.memory.prompt import Part, Prompt
 from chat.routing import websocket_urlpatterns
 
 ORIGIN = "http://testserver"
@@ -35,12 +36,21 @@ class FakeChatModel:
     model_name = "fake"
     fingerprint = "f" * 8
     context_tokens = 1024
+    thinking = None
+    sampling = SamplingParams()
 
     def __init__(self, *script):
         self.script = script or ("Hello ", "there.")
         self.finish_reason = "stop"
         self.asked = []  # What it was called with.
         self.ended = 0  # How many were answered to the end, or left.
+        self.forgotten = []  # Conversations whose caches were dropped.
+
+    def count(self, messages):
+        return sum(len(message.text.split()) for message in messages)
+
+    def forget(self, *conversations):
+        self.forgotten += conversations
 
     async def astream(self, messages, **options):
         self.asked.append({"messages": messages} | options)
@@ -84,7 +94,7 @@ class FakeMemory:
             raise self.MessageTooLong(len(text), self.most_characters)
 
     async def prompt_for(self, reply, model):
-        return SimpleNamespace(messages=[HumanMessage(reply.parent.text)])
+        return Prompt([HumanMessage(reply.parent.text)], 5, (Part("message", 5, (reply.parent_id,)),))
 
     async def after_reply(self, conversation_id, leaf_id, model):
         self.seen.append((conversation_id, leaf_id))
