@@ -98,6 +98,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if notice["sender"] != self.channel_name:
             self._spawn(self._show_moved(notice["head"]), self._tasks)
 
+    async def conversation_forgotten(self, notice: dict[str, Any]) -> None:
+        """Notice: messages have been forgotten."""
+        self.outbox.push(protocol.message_forgotten(notice["messages"]))
+
     async def session_check(self, notice: dict[str, Any]) -> None:  # noqa: ARG002
         """Notice: the person has changed; see whether he may still read."""
         self._spawn(self._look(), self._tasks)

@@ -18,7 +18,12 @@ _FORBIDDEN_IN_NAMES = re.compile(r'[\s/\\:*?"<>|%]+')
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 _MARKUP = re.compile(r"([\\`*_\[\]<>&#!|~])")
 _FENCES = re.compile(r"`{3,}")
-_MEANT = {Message.Status.STOPPED: "stopped", Message.Status.INTERRUPTED: "interrupted", Message.Status.FAILED: "failed"}
+_MEANT = {
+    Message.Status.STOPPED: "stopped",
+    Message.Status.INTERRUPTED: "interrupted",
+    Message.Status.FAILED: "failed",
+    Message.Status.FORGOTTEN: "forgotten",
+}
 
 
 def filename(title: str, ending: str) -> str:
@@ -77,7 +82,7 @@ def _summary(row: Summary) -> dict[str, object]:
 def _said(message: Message) -> Iterator[str]:
     if message.role == Message.Role.USER:
         yield "## Person"
-        yield _fenced(message.text)
+        yield "*(forgotten)*" if message.status == Message.Status.FORGOTTEN else _fenced(message.text)
         return
     yield f"## {_escaped(message.model) or 'Assistant'}"
     if message.text.strip():

@@ -87,6 +87,12 @@ class LocalChatModel(BaseChatModel):
         del tools
         return self.count(messages)
 
+    def forget(self, *conversations: str) -> None:
+        """Drop what the caches hold of these conversations, parked files included. From any thread."""
+        for conversation in conversations:
+            self.engine.forget(conversation)
+        self.engine.prompts.forget_texts()
+
     async def prewarm(self, messages: Sequence[BaseMessage], *, owner: str, conversation: str) -> bool:
         """Read the beginning of a conversation's next prompt into the cache while nobody is served.
 

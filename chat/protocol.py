@@ -140,6 +140,11 @@ def head_changed(head: int | None) -> Json:
     return {"type": "head.changed", "head": head}
 
 
+def message_forgotten(messages: Iterable[int]) -> Json:
+    """These messages have been forgotten; nothing of them is left but their places."""
+    return {"type": "message.forgotten", "messages": list(messages)}
+
+
 def error(code: str, text: str, *, client_id: UUID | None = None, reply: int | None = None) -> Json:
     """A frame was refused; `text` is for people."""
     frame: Json = {"type": "error", "code": code, "text": text}

@@ -90,6 +90,11 @@ def blank_entries() -> list[Entry]:
     return [Entry(person), Entry(reply)]
 
 
+def forget_texts() -> None:
+    """Drop the HTML that is remembered, after somebody deleted his texts."""
+    _rendered.cache_clear()
+
+
 def _siblings(conversation: Conversation, messages: Iterable[Message]) -> dict[int | None, tuple[int, ...]]:
     parents = {message.parent_id for message in messages}
     found: dict[int | None, list[int]] = defaultdict(list)

@@ -99,6 +99,13 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]
             raise PermissionDenied("Only owners may set another person's password.")
         return super().user_change_password(request, id, form_url)
 
+    def delete_model(self, request: HttpRequest, obj: User) -> None:
+        """With everything that this person wrote, wherever it is kept."""
+        from chat.services import remembering  # here, so that commands start without the engine's libraries
+
+        with remembering.deleting_person(obj.pk):
+            super().delete_model(request, obj)
+
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """How much goes, never what it says: titles are content too."""
         counts = {

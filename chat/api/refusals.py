@@ -17,6 +17,7 @@ _STATUS = {
     "unknown_reply": (404, None),
     "conversation_gone": (404, None),
     "reply_running": (409, None),
+    "forgotten": (409, None),
 }
 
 

@@ -4,6 +4,8 @@ from chat.models import RefusedPost
 from chat.services.following import FROM_NOW, Standing, describe_all, follow_reply, look_at, stop_reply
 from chat.services.notices import announce_title, group_of
 from chat.services.posting import Sent, retry_reply, send_message, show_branch
+from chat.services.purging import close as purge_now
+from chat.services.remembering import delete_now
 from chat.services.writing import close, prewarm
 
 __all__ = [
@@ -13,11 +15,13 @@ __all__ = [
     "Standing",
     "announce_title",
     "close",
+    "delete_now",
     "describe_all",
     "follow_reply",
     "group_of",
     "look_at",
     "prewarm",
+    "purge_now",
     "retry_reply",
     "send_message",
     "show_branch",

@@ -30,6 +30,11 @@ async def tell_head(conversation: UUID, head: int, sender: str = "") -> None:
     await _tell(conversation, {"type": "conversation.moved", "head": head, "sender": sender})
 
 
+async def tell_forgotten(conversation: UUID, messages: list[int]) -> None:
+    """These messages have been forgotten."""
+    await _tell(conversation, {"type": "conversation.forgotten", "messages": messages})
+
+
 def announce_title(conversation: UUID, title: str) -> None:
     """The same as tell_title, for a view."""
     async_to_sync(tell_title)(conversation, title)

@@ -1,24 +1,47 @@
 """A person's control over what is remembered of a conversation, for the pages: one function for each wish.
 
-All but `compact` are synchronous, for views. They raise RefusedPost for what cannot be.
+Those that are not asynchronous are for views. All raise RefusedPost for what cannot be.
 """
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.db import transaction
 
-from chat import memory, runtime
+from chat import memory, runtime, transcript
 from chat.database import in_database
-from chat.memory import control
+from chat.memory import control, forgetting
 from chat.memory.control import Gauge, Remembered
+from chat.memory.sent import SentMessage, SentPart
+from chat.memory.sent import read as sent
 from chat.models import Conversation, RefusedPost, Summary
-from chat.services import writing
+from chat.replies import running
+from chat.services import notices, purging, writing
 
 if TYPE_CHECKING:
     from chat.llm import LocalChatModel
 
-__all__ = ["Gauge", "Remembered", "compact", "edit", "look", "pin", "restore"]
+__all__ = [
+    "Gauge",
+    "Remembered",
+    "SentMessage",
+    "SentPart",
+    "compact",
+    "delete",
+    "delete_now",
+    "deleting_person",
+    "edit",
+    "forget",
+    "forget_now",
+    "look",
+    "pin",
+    "restore",
+    "sent",
+]
 
 # Conversations that are summarised because their owners wish it.
 _compacting: set[UUID] = set()
@@ -65,6 +88,89 @@ async def compact(conversation: UUID, owner: int) -> bool:
     _compacting.add(conversation)
     writing.remember(_compact(conversation, here.head_id, model))
     return True
+
+
+def forget(conversation: UUID, owner: int, *, message: int, with_answers: bool) -> list[int]:
+    """Forget a message for good, and with a person's the replies to it; the ids of those that were forgotten."""
+    done = _forget(conversation, owner, message, with_answers)
+    async_to_sync(_forgotten)(conversation, done)
+    return done.messages
+
+
+async def forget_now(conversation: UUID, owner: int, *, message: int, with_answers: bool) -> list[int]:
+    """The same, on the event loop."""
+    done = await in_database(_forget, conversation, owner, message, with_answers)
+    await _forgotten(conversation, done)
+    return done.messages
+
+
+def delete(conversation: UUID, owner: int) -> None:
+    """Delete a conversation with everything in it. Replies that are being written end."""
+    here = _reach(conversation, owner)
+    async_to_sync(_stop)([conversation])
+    here.delete()
+    async_to_sync(_deleted)([conversation])
+
+
+async def delete_now(conversation: UUID, owner: int) -> None:
+    """The same, on the event loop."""
+    here = await in_database(_reach, conversation, owner)
+    await _stop([conversation])
+    await in_database(here.delete)
+    await _deleted([conversation])
+
+
+@contextmanager
+def deleting_person(owner: int) -> Iterator[None]:
+    """While a person is deleted: replies to him end before, and nothing of him is left in caches and files after."""
+    theirs = list(Conversation.objects.filter(owner=owner).values_list("pk", flat=True))
+    async_to_sync(_stop)(theirs)
+    yield
+    transaction.on_commit(partial(async_to_sync(_deleted), theirs))
+
+
+def _forget(conversation: UUID, owner: int, message: int, with_answers: bool) -> forgetting.Forgotten:
+    here = _reach(conversation, owner)
+    # Before as well: if the process ends right after the transaction, nothing of it is left in a file.
+    _drop_caches([conversation])
+    return forgetting.forget(here, message, with_answers=with_answers)
+
+
+async def _forgotten(conversation: UUID, done: forgetting.Forgotten) -> None:
+    """What follows once it is stored: caches, open pages, the files, and a new summary if one is due."""
+    if not done.messages:
+        return
+    _drop_caches(done.cached)
+    await notices.tell_forgotten(conversation, done.messages)
+    if done.title is not None:
+        await notices.tell_title(conversation, done.title or "New chat")
+    purging.soon()
+    if model := _model_or_none():
+        writing.remember(_catch_up(conversation, model))
+
+
+async def _catch_up(conversation: UUID, model: "LocalChatModel") -> None:
+    heads = Conversation.objects.filter(pk=conversation).values_list("head", flat=True)
+    for head in await in_database(list, heads):
+        if head is not None:
+            await memory.keeper.after_reply(conversation, head, model)
+
+
+async def _stop(conversations: Iterable[UUID]) -> None:
+    for reply in running:
+        if reply.conversation in conversations:
+            reply.stop()
+
+
+async def _deleted(conversations: Iterable[UUID]) -> None:
+    _drop_caches(conversations)
+    purging.soon()
+
+
+def _drop_caches(conversations: Iterable[UUID]) -> None:
+    if model := _model_or_none():
+        model.forget(*map(str, conversations))
+    transcript.forget_texts()
 
 
 async def _compact(conversation: UUID, leaf: int, model: "LocalChatModel") -> None:

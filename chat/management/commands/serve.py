@@ -69,3 +69,4 @@ async def _finish() -> None:
 
     runtime.use(None, "The server is shutting down. Try again in a moment.")
     await services.close()
+    await services.purge_now()

@@ -26,6 +26,7 @@ class FakeChat(BaseChatModel):
     model_name: str = "Fake"
     asked: list
     prewarmed: list
+    forgotten: list
     finish_reason: str = "stop"
 
     @property
@@ -34,6 +35,9 @@ class FakeChat(BaseChatModel):
 
     def count(self, messages):
         return counting.count(messages)
+
+    def forget(self, *conversations):
+        self.forgotten.extend(conversations)
 
     async def prewarm(self, messages, **kwargs):
         self.prewarmed.append(messages)
@@ -55,7 +59,7 @@ class FakeChat(BaseChatModel):
 
 def fake(*script, **fields):
     """A FakeChat with its own script and record."""
-    return FakeChat(script=list(script) or ["Nothing to note."], asked=[], prewarmed=[], **fields)
+    return FakeChat(script=list(script) or ["Nothing to note."], asked=[], prewarmed=[], forgotten=[], **fields)
 
 
 def converse(owner, *texts, after=None, conversation=None):
