@@ -22,7 +22,8 @@ class Probe:
 
     def __init__(self, path: Path) -> None:
         check_file(path)
-        self.path, self._context = path, None
+        self.path = path
+        self._context: Any = None
         with CapturedLog() as log:
             llama_cpp.llama_backend_init()
             self._model = llama_cpp.llama_model_load_from_file(

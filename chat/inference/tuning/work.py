@@ -59,7 +59,10 @@ def prepare(model: Path, folder: Path, tell: Tell = lambda _: None) -> Tuning:
             return found
     options = Options(formats=(PREPARED,), seconds=_PREPARE_SECONDS)
     with _work(model, folder, options, QUICK, tell) as work:
-        return work.finish(work.choose_weights(), Settings(), by="prepare")
+        best = work.choose_weights()
+        if work.notes:
+            raise CannotTune(" ".join(work.notes))  # the next start tries again
+        return work.finish(best, Settings(), by="prepare")
 
 
 def tune(model: Path, folder: Path, options: Options, tell: Tell = lambda _: None) -> Tuning:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from tqdm import tqdm
+from tqdm import tqdm  # type: ignore[import-untyped]
 
 from chat.inference import tuning
 from chat.inference.model_file import ModelNotLoaded, check_file, fingerprint
