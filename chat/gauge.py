@@ -33,7 +33,7 @@ class Measured(Protocol):
 
     @property
     def high(self) -> int:
-        """Above so many the oldest turns are folded."""
+        """Above so many the oldest turns are folded; 0 where that does not matter."""
 
     @property
     def context(self) -> int:
@@ -102,7 +102,7 @@ def bar(gauge: Measured) -> Bar:
         num_used=used,
         prompt=gauge.prompt,
         high=gauge.high,
-        high_at=_percentage(gauge.high, gauge.context),
+        high_at=_percentage(gauge.high, gauge.context) if gauge.high else "",
         context=gauge.context,
         percent=min(100, round(100 * used / max(1, gauge.prompt))),
     )

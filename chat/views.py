@@ -6,26 +6,19 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
-from accounts.models import User
 from chat import sidebar, transcript
 from chat.forms import RenameForm
 from chat.models import Conversation, Message
+from chat.pages import PersonRequest, back, dialog, visible
+from chat.services import remembering
 from chat.services.notices import announce_title
 
 if TYPE_CHECKING:
     from chat import runtime
-
-
-class PersonRequest(HttpRequest):
-    """A request of somebody who is logged in."""
-
-    user: User
-    htmx: Any
 
 
 @require_GET
@@ -57,7 +50,7 @@ def conversations(request: PersonRequest) -> HttpResponse:
 @login_required
 def conversation(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
     """One conversation: the newest messages of its branch, or with `before` those right before that message."""
-    shown = _visible(request, pk)
+    shown = visible(request, pk)
     try:
         stretch = transcript.stretch(shown, before=int(request.GET["before"]) if "before" in request.GET else None)
     except (Message.DoesNotExist, ValueError):
@@ -79,13 +72,13 @@ def conversation(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
 @login_required
 def rename(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
     """Give a conversation another title."""
-    renamed = _visible(request, pk)
+    renamed = visible(request, pk)
     form = RenameForm(request.POST or None, initial={"title": str(renamed)})
     if request.method == "POST" and form.is_valid():
         Conversation.objects.filter(pk=pk).update(title=form.cleaned_data["title"])
         announce_title(pk, form.cleaned_data["title"])
-        return redirect(_back(request, renamed.get_absolute_url()))
-    return _dialog(request, "rename", {"conversation": renamed, "form": form})
+        return redirect(back(request, renamed.get_absolute_url()))
+    return dialog(request, "rename", {"conversation": renamed, "form": form})
 
 
 @require_http_methods(["GET", "POST"])
@@ -93,13 +86,13 @@ def rename(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
 @login_required
 def delete(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
     """Delete a conversation with everything in it, after asking."""
-    doomed = _visible(request, pk)
+    doomed = visible(request, pk)
     if request.method == "POST":
         address = doomed.get_absolute_url()
-        doomed.delete()
-        back = _back(request, "home")
-        return redirect("home" if back == address else back)
-    return _dialog(request, "delete", {"conversation": doomed})
+        remembering.delete(pk, doomed.owner_id)
+        after = back(request, "home")
+        return redirect("home" if after == address else after)
+    return dialog(request, "delete", {"conversation": doomed})
 
 
 @require_GET
@@ -123,10 +116,6 @@ def _model_status() -> "runtime.RuntimeStatus":
     return runtime.status()
 
 
-def _visible(request: PersonRequest, pk: uuid.UUID) -> Conversation:
-    return get_object_or_404(Conversation.objects.visible_to(request.user), pk=pk)
-
-
 def _sidebar(request: PersonRequest, current: uuid.UUID | None) -> dict[str, Any]:
     query = request.GET.get("q", "").strip()
     groups = sidebar.groups(request.user, query, current)
@@ -138,18 +127,6 @@ def _sidebar(request: PersonRequest, current: uuid.UUID | None) -> dict[str, Any
         "is_cut": listed == sidebar.LIST_SIZE,
         "listed": listed,
     }
-
-
-def _dialog(request: PersonRequest, name: str, context: dict[str, Any]) -> HttpResponse:
-    """The form alone for the page's dialog, or as a page of its own."""
-    context["next"] = _back(request, "")
-    return render(request, f"chat/_{name}.html" if request.htmx else f"chat/{name}.html", context)
-
-
-def _back(request: PersonRequest, fallback: str) -> str:
-    """The address of this site that the person came from, else the fallback."""
-    address = request.POST.get("next") or request.htmx.current_url_abs_path or fallback
-    return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else fallback
 
 
 def _uuid(text: str) -> uuid.UUID | None:

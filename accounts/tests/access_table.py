@@ -109,6 +109,22 @@ TABLE = {
     "conversations/<uuid:pk>/": ("login 200 404 404 404 404", "405 405 405 405 405 405"),
     "conversations/<uuid:pk>/rename/": ("login 200 404 404 404 404", "login 200 404 404 404 404"),
     "conversations/<uuid:pk>/delete/": ("login 200 404 404 404 404", "login on 404 404 404 404"),
+    "conversations/<uuid:pk>/memory/": ("login 200 404 404 404 404", "405 405 405 405 405 405"),
+    "conversations/<uuid:pk>/memory/compact/": ("405 405 405 405 405 405", "login 422 404 404 404 404"),
+    "conversations/<uuid:pk>/summaries/<int:summary>/edit/": (
+        "login 200 404 404 404 404",
+        "login 200 404 404 404 404",
+    ),
+    "conversations/<uuid:pk>/summaries/<int:summary>/restore/": (
+        "405 405 405 405 405 405",
+        "login on 404 404 404 404",
+    ),
+    "conversations/<uuid:pk>/messages/<int:message>/pin/": ("405 405 405 405 405 405", "login on 404 404 404 404"),
+    "conversations/<uuid:pk>/messages/<int:message>/forget/": (
+        "login 200 404 404 404 404",
+        "login on 404 404 404 404",
+    ),
+    "conversations/<uuid:pk>/messages/<int:message>/sent/": ("login 200 404 404 404 404", "405 405 405 405 405 405"),
     "healthz": ("200 200 200 200 200 200", "405 405 405 405 405 405"),
     "metrics": ("404 404 404 404 404 404", "405 405 405 405 405 405"),
     "readyz": ("503 503 503 503 503 503", "405 405 405 405 405 405"),

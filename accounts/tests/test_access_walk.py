@@ -42,6 +42,7 @@ def address(people):
     message = conversation.messages.create(role="user", status="complete", text="SECRET words")
     conversation.head = conversation.messages.create(role="assistant", status="complete", text="SECRET", parent=message)
     conversation.save()
+    summary = conversation.summaries.create(covers_until=message, text="SECRET notes", author="extract")
     look = Look.objects.create(conversation=conversation, reader=people["olivia"], reason="The court asks")
     invitation, token = Invitation.issue()
     key, _ = ApiKey.issue(people["alice"], "Script")
@@ -61,6 +62,8 @@ def address(people):
         "key": key.pk,
         "fact": fact.pk,
         "reply": conversation.head_id,
+        "message": conversation.head_id,
+        "summary": summary.pk,
         "model": "default",
         "app_label": "chat",
         "url": "nowhere/",

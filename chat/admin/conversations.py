@@ -10,9 +10,10 @@ from django.db.models import Case, Count, F, Q, QuerySet, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from chat import memory_panel
 from chat.admin.content import PersonFilter, ReadOnlyAdmin
 from chat.admin.reasons import SEARCH, ask, may_read_any, reason_for, record
-from chat.admin.transcript import transcript
+from chat.admin.transcript import reply_asked_for, transcript
 from chat.models import Conversation, Message
 
 
@@ -106,7 +107,7 @@ class ConversationAdmin(ReadOnlyAdmin):
         return super().changelist_view(request, extra_context)
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
-        """The transcript: one's own at once, another person's with the right and a reason, and recorded."""
+        """The transcript, or with `sent` what was sent for a reply: another person's with the right and a reason."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         conversation: Conversation | None = self.get_object(request, object_id)
@@ -125,7 +126,11 @@ class ConversationAdmin(ReadOnlyAdmin):
                     whose=conversation.owner,
                 )
             record(request, [conversation], reason)
-        context = self._page(request, str(conversation)) | transcript(conversation, request.GET)
+        context = self._page(request, str(conversation))
+        if reply := reply_asked_for(conversation, request.GET):
+            context |= {"conversation": conversation, "message": reply, "sent": memory_panel.sent(reply)}
+            return TemplateResponse(request, "admin/chat/sent.html", context)
+        context |= transcript(conversation, request.GET)
         return TemplateResponse(request, "admin/chat/transcript.html", context)
 
     def _page(self, request: HttpRequest, title: str) -> dict[str, Any]:

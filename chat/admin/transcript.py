@@ -7,6 +7,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import Http404, QueryDict
 
+from chat import memory_panel
 from chat.models import Conversation, Message, Summary
 from chat.transcript import Entry
 
@@ -39,11 +40,22 @@ def transcript(conversation: Conversation, asked: QueryDict) -> dict[str, Any]:
     page = pages.page(number)
     return {
         "conversation": conversation,
+        "panel": memory_panel.panel(conversation.pk, conversation.owner_id),
         "lines": _lines(conversation, tree, list(page.object_list)),
         "page": page,
         "through": message,
         "is_shown_branch": not path or path[-1] == conversation.head_id,
     }
+
+
+def reply_asked_for(conversation: Conversation, asked: QueryDict) -> Message | None:
+    """The reply that `sent` names, if it names one. Raises Http404 for one that is not there."""
+    if (pk := _number(asked, "sent")) is None:
+        return None
+    try:
+        return conversation.messages.get(pk=pk, role=Message.Role.ASSISTANT)
+    except Message.DoesNotExist:
+        raise Http404 from None
 
 
 class _Tree:

@@ -3,6 +3,8 @@
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
 import { Draft } from "./draft.js";
+import { Memory } from "./memory.js";
+import { Pins } from "./pins.js";
 import { Scroll } from "./scroll.js";
 import { Sidebar } from "./sidebar.js";
 import { Socket } from "./socket.js";
@@ -21,6 +23,8 @@ const socket = new Socket(path);
 const conversation = new Conversation(element("messages"), socket);
 const composer = new Composer(form, new Draft(id));
 const scroll = new Scroll(element("log"), element("messages"), element("jump"));
+const memory = new Memory();
+const pins = new Pins(element("message-form"));
 
 const announce = (text) => (element("announcer").textContent = text);
 
@@ -60,7 +64,11 @@ conversation.addEventListener("busy", ({ detail }) => {
 conversation.addEventListener("acknowledged", ({ detail }) => composer.acknowledge(detail));
 conversation.addEventListener("refused", ({ detail }) => composer.refuse(detail));
 conversation.addEventListener("began", () => announce("A reply is being written"));
-conversation.addEventListener("ended", ({ detail }) => announce(ENDINGS[detail] ?? "Reply finished"));
+conversation.addEventListener("ended", ({ detail }) => {
+  announce(ENDINGS[detail] ?? "Reply finished");
+  memory.refresh();
+});
+conversation.addEventListener("forgot", () => memory.refresh());
 conversation.addEventListener("titled", ({ detail }) => showTitle(detail));
 conversation.addEventListener("edit", ({ detail }) => composer.edit(detail));
 conversation.addEventListener("copy", async ({ detail }) => {
@@ -77,6 +85,21 @@ composer.addEventListener("send", ({ detail }) => {
   conversation.send(detail.frame);
 });
 composer.addEventListener("stop", () => conversation.stop());
+
+pins.addEventListener("pinned", ({ detail: { id: message, isPinned } }) => {
+  conversation.pin(message, isPinned);
+  announce(isPinned ? "Pinned" : "Not pinned any more");
+  memory.refresh();
+});
+pins.addEventListener("refused", ({ detail }) => notify(detail));
+memory.addEventListener("jump", async ({ detail }) => {
+  if (!(await conversation.reveal(detail))) notify("This message is not in the version of the conversation that is shown.");
+});
+// What another tab learns by the socket; this one hears it from the answer, also while the connection is lost.
+document.body.addEventListener("forgotten", ({ detail }) => {
+  element("dialog").close();
+  conversation.forget(detail.messages);
+});
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -7,7 +7,7 @@ import { newId } from "./ids.js";
 
 /**
  * Events: `busy` (detail: the unfinished reply or null), `acknowledged` (detail: client_id), `refused` (detail: the
- * error frame), `began`, `ended` (detail: its status), `branched`, `titled` (detail: the title), `edit` (detail: message).
+ * error frame), `forgot`, `began`, `ended` (detail: its status), `branched`, `titled` (detail: the title), `edit` (detail: message).
  */
 export class Conversation extends EventTarget {
   #list;
@@ -26,6 +26,7 @@ export class Conversation extends EventTarget {
     "reply.done": ({ message }) => this.#done(message),
     "title.changed": ({ title }) => this.#tell("titled", title),
     "head.changed": ({ head }) => head === this.last?.id || this.refresh(),
+    "message.forgotten": ({ messages }) => this.forget(messages),
     branched: () => this.#tell("branched"),
     error: (frame) => this.#error(frame),
   };
@@ -75,6 +76,36 @@ export class Conversation extends EventTarget {
 
   stop() {
     if (this.unfinished) this.#socket.send({ type: "reply.stop", reply: this.unfinished.id });
+  }
+
+  pin(id, isPinned) {
+    const message = this.#messages.get(id);
+    if (message) message.pinned = isPinned;
+  }
+
+  /** Show that these messages say nothing any more. */
+  forget(ids) {
+    for (const id of ids) this.#messages.get(id)?.forget();
+    this.#tell("forgot", ids);
+  }
+
+  /** Bring a message into sight, and those after it too if they are not loaded. Returns whether it is on this branch. */
+  async reveal(id) {
+    while (!this.#messages.has(id)) {
+      const earlier = this.#list.querySelector(".earlier");
+      if (!earlier) return false;
+      const first = this.#list.querySelector("article");
+      await new Promise((done) => {
+        document.body.addEventListener("htmx:afterRequest", done, { once: true });
+        earlier.click();
+      });
+      if (this.#list.querySelector("article") === first) return false;
+    }
+    const { article } = this.#messages.get(id);
+    article.tabIndex = -1;
+    article.scrollIntoView({ block: "center" });
+    article.focus({ preventScroll: true });
+    return true;
   }
 
   /** Load the branch that is shown now, and follow what is being written in it. */

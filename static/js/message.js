@@ -22,6 +22,7 @@ export class Message {
     const article = template.content.querySelector("article").cloneNode(true);
     article.id = `message-${message.id}`;
     Object.assign(article.dataset, { id: message.id, parent: message.parent ?? "", clientId: message.client_id ?? "" });
+    address(article, message.id);
     const created = new Message(article);
     created.update(message);
     return created;
@@ -50,6 +51,22 @@ export class Message {
   /** What was said, as it was written. */
   get source() {
     return (this.#parts.text ?? this.#parts.source.content).textContent;
+  }
+
+  /** Whether it is always shown to the model word by word. */
+  set pinned(isPinned) {
+    this.#article.toggleAttribute("data-pinned", isPinned);
+    this.#parts.pin.value = isPinned ? "0" : "1";
+    this.#parts.pin.ariaPressed = String(isPinned);
+  }
+
+  /** Leave nothing of what it said. */
+  forget() {
+    this.update({ role: this.#article.dataset.role, status: "forgotten", text: "", reasoning: "", html: "" });
+    this.#parts.error?.replaceChildren();
+    this.#parts.usage?.replaceChildren();
+    delete this.#parts.usage?.dataset.usage;
+    this.pinned = false;
   }
 
   /** Show all that a frame's `message` holds. */
@@ -129,4 +146,13 @@ function inWords(seconds) {
 // Looks for the first text only: asking for all of it at every part would cost more the longer a reply gets.
 function hasText(node) {
   return Array.prototype.some.call(node.childNodes, (child) => child.textContent !== "");
+}
+
+// The template's addresses are those of message 0, which there is none of.
+function address(article, id) {
+  for (const name of ["href", "formaction"]) {
+    for (const element of article.querySelectorAll(`[${name}*="/messages/0/"]`)) {
+      element.setAttribute(name, element.getAttribute(name).replace("/messages/0/", `/messages/${id}/`));
+    }
+  }
 }

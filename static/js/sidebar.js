@@ -25,7 +25,12 @@ export class Sidebar {
   }
 
   #click(event) {
+    const link = event.target.closest("a[data-dialog]");
     const { drawer } = event.target.closest("[data-drawer]")?.dataset ?? {};
+    if (link && isPlain(event)) {
+      event.preventDefault();
+      window.htmx.ajax("GET", link.href, "#dialog-body");
+    }
     if (drawer) this.#toggle(drawer === "open");
     if (event.target.closest("[data-dialog-close]") && this.#dialog.open) {
       event.preventDefault();
@@ -51,7 +56,12 @@ export class Sidebar {
   }
 
   #showDialog() {
-    this.#dialog.showModal();
+    if (!this.#dialog.open) this.#dialog.showModal();
     this.#dialog.querySelector("[autofocus]")?.select();
   }
+}
+
+// With another button or a key it asks for a tab of its own, where the link shows a page.
+function isPlain({ button, ctrlKey, metaKey, shiftKey, altKey }) {
+  return button === 0 && !ctrlKey && !metaKey && !shiftKey && !altKey;
 }

@@ -1,0 +1,135 @@
+// The memory panel beside the conversation, a drawer on narrow screens, and the gauge in the head.
+
+const KEY = "memory-panel";
+const isNarrow = matchMedia("(max-width: 64rem)");
+const element = (id) => document.getElementById(id);
+const number = new Intl.NumberFormat("en");
+
+/** Events: `jump` (detail: the id of a message that is to be shown). */
+export class Memory extends EventTarget {
+  #panel = element("memory");
+  #body = element("memory-body");
+  #button = element("memory-button");
+  #error = element("memory-error");
+  // Which parts were unfolded, and where the focus was, before the panel was loaded again.
+  #unfolded = [];
+  #hadFocus = false;
+
+  constructor() {
+    super();
+    this.#listen();
+    const isOpen = !isNarrow.matches && wasOpen();
+    this.#show(isOpen);
+    this.refresh();
+  }
+
+  /** Something has changed: measure again, and load what is shown unless the person is writing in it. */
+  refresh() {
+    const isEdited = this.#body.querySelector("#memory-form") !== null;
+    if (this.#panel.hidden || isEdited) this.#load("?part=gauge", "#memory-gauge");
+    else this.#load("", "#memory-body");
+  }
+
+  #listen() {
+    this.#button.addEventListener("click", () => this.#toggle(this.#panel.hidden));
+    element("memory-close").addEventListener("click", () => this.#toggle(false));
+    element("memory-veil").addEventListener("click", () => this.#toggle(false));
+    element("memory-again").addEventListener("click", () => this.refresh());
+    isNarrow.addEventListener("change", () => this.#show(!isNarrow.matches && wasOpen()));
+    this.#panel.addEventListener("keydown", (event) => this.#key(event));
+    this.#panel.addEventListener("click", (event) => this.#click(event));
+    this.#panel.addEventListener("input", () => this.#count());
+    this.#body.addEventListener("htmx:beforeSwap", () => this.#beforeSwap());
+    this.#body.addEventListener("htmx:afterSettle", () => this.#afterSettle());
+    for (const name of ["htmx:responseError", "htmx:sendError"]) {
+      this.#body.addEventListener(name, () => (this.#error.hidden = false));
+    }
+    document.body.addEventListener("htmx:beforeSwap", leaveIfElsewhere);
+  }
+
+  #toggle(isOpen) {
+    remember(isOpen);
+    this.#show(isOpen);
+    if (isOpen) {
+      this.refresh();
+      this.#panel.focus();
+    } else {
+      this.#button.focus();
+    }
+  }
+
+  #show(isOpen) {
+    this.#panel.hidden = !isOpen;
+    document.body.classList.toggle("memory-open", isOpen);
+    this.#button.setAttribute("aria-expanded", String(isOpen));
+    // As a drawer it covers the page: what lies below must not take the focus.
+    element("content").inert = isOpen && isNarrow.matches;
+  }
+
+  #load(query, target) {
+    this.#error.hidden = true;
+    window.htmx.ajax("GET", this.#body.dataset.address + query, target).catch(() => {});
+  }
+
+  #key(event) {
+    if (event.key !== "Escape" || event.isComposing) return;
+    event.preventDefault();
+    this.#toggle(false);
+  }
+
+  #click(event) {
+    const link = event.target.closest("[data-jump]");
+    if (!link) return;
+    event.preventDefault();
+    if (isNarrow.matches) this.#toggle(false);
+    this.dispatchEvent(new CustomEvent("jump", { detail: Number(link.dataset.jump) }));
+  }
+
+  #beforeSwap() {
+    this.#unfolded = [...this.#body.querySelectorAll("details[open]")].map(({ id }) => id);
+    this.#hadFocus = this.#body.contains(document.activeElement);
+  }
+
+  #afterSettle() {
+    for (const id of this.#unfolded) element(id)?.setAttribute("open", "");
+    // The button that was pressed may be gone.
+    if (this.#hadFocus && !this.#body.contains(document.activeElement)) {
+      (element("memory-edit") ?? this.#panel).focus({ preventScroll: true });
+    }
+    this.#count();
+  }
+
+  #count() {
+    const box = this.#body.querySelector("#memory-form textarea");
+    if (!box) return;
+    const words = box.value.match(/\S+/g)?.length ?? 0;
+    this.#body.querySelector("[data-part='count']").textContent =
+      `${number.format(words)} words, ${number.format(box.value.length)} characters`;
+  }
+}
+
+/** The answer came from another address: the login, because the session has ended. */
+function leaveIfElsewhere(event) {
+  const { xhr, requestConfig } = event.detail;
+  const asked = new URL(requestConfig.path, location.href).pathname;
+  if (!xhr.responseURL || new URL(xhr.responseURL).pathname === asked) return;
+  event.detail.shouldSwap = false;
+  location.reload();
+}
+
+function wasOpen() {
+  try {
+    return localStorage.getItem(KEY) === "open";
+  } catch {
+    return false; // Storage can be forbidden; then it begins closed.
+  }
+}
+
+function remember(isOpen) {
+  try {
+    if (isOpen) localStorage.setItem(KEY, "open");
+    else localStorage.removeItem(KEY);
+  } catch {
+    // It holds for this page only.
+  }
+}
