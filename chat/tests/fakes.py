@@ -29,8 +29,8 @@ USAGE = {
 class FakeChatModel:
     """Answers every prompt by the same script.
 
-    Its steps: a str is new text, a Thought new reasoning, an int a place in the queue (ten seconds each), an exception is raised, an
-    asyncio.Event is waited for.
+    Its steps: a str is new text, a Thought new reasoning, an int a place in the queue (ten seconds each), an exception
+    is raised, an asyncio.Event is waited for.
     """
 
     model_name = "fake"

@@ -113,15 +113,18 @@ async def test_who_waits_is_told_his_place(model_on):
         while True:
             yield "word "
 
+    def told(position, seconds):
+        places.append((position, seconds > 0))
+
     model, places = model_on(endless, slots=1), []
     running = model.astream("x")
     await anext(running)
-    waiting = asyncio.create_task(model.ainvoke("y", on_queued=lambda *place: places.append(place), owner="bob", max_tokens=1))
+    waiting = asyncio.create_task(model.ainvoke("y", on_queued=told, owner="bob", max_tokens=1))
     while not places:
         await asyncio.sleep(0)
     await running.aclose()
     await waiting
-    assert [position for position, seconds in places if seconds > 0] == [1]
+    assert places[0] == (1, True)
 
 
 async def test_a_prompt_that_is_too_long_says_both_numbers(model_on):
