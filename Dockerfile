@@ -60,4 +60,5 @@ USER 10001
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s CMD ["python", "-m", "chatsite.healthcheck"]
+# The first start prepares the model, not this build: which weights are fast depends on the machine that runs.
 CMD ["sh", "-c", "python manage.py prepare && exec python manage.py serve"]
