@@ -11,11 +11,14 @@ logger = logging.getLogger("chat.generation")
 _MEASURED = (
     "prompt_tokens",
     "cached_tokens",
+    "restored_tokens",
     "completion_tokens",
     "reasoning_tokens",
     "queued_ms",
     "first_token_ms",
     "total_ms",
+    "read_per_second",
+    "written_per_second",
     "finish_reason",
 )
 

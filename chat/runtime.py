@@ -171,6 +171,9 @@ def _config() -> "EngineConfig":
         busy_batch=min(settings.LLM_BUSY_BATCH or BUSY_BATCH, batch),
         queue_limit=settings.LLM_QUEUE_LIMIT,
         queue_limit_person=settings.LLM_QUEUE_LIMIT_PERSON,
+        park_mb=settings.LLM_PARK_MB,
+        park_dir=settings.LLM_PARK_DIR,
+        park_disk_mb=settings.LLM_PARK_DISK_MB,
     )
     if settings.LLM_SCRIPT or not settings.LLM_TUNED:
         return config

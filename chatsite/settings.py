@@ -209,6 +209,10 @@ LLM_MAX_REPLY_TOKENS = env.integer("LLM_MAX_REPLY_TOKENS", 1024, least=1, most=1
 LLM_MAX_REPLY_SECONDS = env.integer("LLM_MAX_REPLY_SECONDS", 600, least=1, most=86_400)
 LLM_QUEUE_LIMIT = env.integer("LLM_QUEUE_LIMIT", 100, least=1, most=100_000)
 LLM_QUEUE_LIMIT_PERSON = env.integer("LLM_QUEUE_LIMIT_PERSON", 20, least=1, most=100_000)
+# Conversations that lost their slot: MiB of memory (-1: what suits the machine), a directory for the rest, MiB of it.
+LLM_PARK_MB = env.integer("LLM_PARK_MB", -1, least=-1, most=1_048_576)
+LLM_PARK_DIR = env.path("LLM_PARK_DIR", Path()) if env.text("LLM_PARK_DIR") else None
+LLM_PARK_DISK_MB = env.integer("LLM_PARK_DISK_MB", 4096, least=1, most=1_073_741_824)
 # Finds what was said in other words; "off": none, "scripted": one that counts words, for tests.
 EMBED_MODEL_PATH = env.path(
     "EMBED_MODEL_PATH", DATA_DIR / "models" / "all-MiniLM-L6-v2.gguf", words=("off", "scripted")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 
 from chat.limits import seats
@@ -72,6 +72,7 @@ class Figures:
             yield _gauge("chat_requests_waiting", "Requests that wait for a slot.", stats.waiting)
             yield _gauge("chat_slots", "Conversations that can be worked on at a time.", stats.slots)
             yield _gauge("chat_slots_free", "Slots that no request holds.", stats.slots_free)
+            yield from _parked(stats)
         yield from self._llama_server.collect(stats)
 
     def exposition(self) -> bytes:
@@ -117,6 +118,22 @@ def _stats() -> "Stats | None":
         return runtime.chat_model().engine.stats()
     except runtime.ModelUnavailable:
         return None
+
+
+def _parked(stats: "Stats") -> Iterable[Metric]:
+    num = GaugeMetricFamily("chat_parked", "Conversations that lost their slot and are kept.", labels=["where"])
+    size = GaugeMetricFamily("chat_parked_bytes", "What these take.", labels=["where"])
+    for where, count, taken in (
+        ("memory", stats.parked, stats.parked_bytes),
+        ("disk", stats.shelved, stats.shelved_bytes),
+    ):
+        num.add_metric([where], count)
+        size.add_metric([where], taken)
+    yield from (num, size)
+    yield CounterMetricFamily("chat_restored", "Kept conversations that came back.", value=stats.restored)
+    yield CounterMetricFamily(
+        "chat_restored_tokens", "Tokens that need not be read again for it.", value=stats.tokens_restored
+    )
 
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:

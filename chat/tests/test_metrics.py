@@ -81,6 +81,16 @@ async def test_llama_servers_names_are_there_and_true(figures, model):
     assert after["llamacpp:n_tokens_max"] > 6
 
 
+async def test_what_was_parked_and_came_back_is_counted(figures, model):
+    for talk in (*"abcde", "a"):  # five conversations in four slots
+        end = await model.ainvoke("word " * 100, conversation=talk)
+    after = read(figures)
+    assert after["chat_parked memory"] == 1
+    assert after["chat_parked_bytes memory"] > 0
+    assert (after["chat_parked disk"], after["chat_restored_total"]) == (0, 1)
+    assert after["chat_restored_tokens_total"] == end.response_metadata["usage"]["restored_tokens"] > 100
+
+
 async def test_what_runs_and_what_waits_is_seen_while_it_does(figures, model):
     engine = model.engine
     engine._runner._script, engine._runner._step_seconds = endless, 0.01

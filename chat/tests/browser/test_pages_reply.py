@@ -33,11 +33,13 @@ def test_parts_are_shown_once_however_often_they_come(person, socket, reply):
 def test_the_end_brings_the_final_text_and_the_figures(person, socket, reply):
     socket.grow(reply, 1, "One")
     usage = {"prompt_tokens": 1412, "cached_tokens": 1380, "completion_tokens": 11, "first_token_ms": 500}
+    usage |= {"restored_tokens": 1200, "queued_ms": 300, "read_per_second": 340.5, "written_per_second": None}
     done = {"status": "complete", "text": "One.", "html": "<p>One.</p>", "usage": usage | {"total_ms": 1500}}
     socket.send("reply.done", message=described(reply, **done))
     expect(person.replies.last.locator(".prose")).to_have_text("One.")
     expect(person.replies.last.locator(".usage")).to_have_text(
-        "32 tokens read, 1,380 reused · first token after 0.5 s · 10 tokens/s · Scripted"
+        "32 tokens read at 340.5/s · 1,380 reused (1,200 restored) · waited 0.3 s · first token after 0.5 s"
+        " · 10 tokens/s · Scripted"
     )
     expect(person.send).to_be_visible()
 
