@@ -13,7 +13,7 @@ from chat.inference.tuning import Tuning, this_machine
 from chat.inference.tuning.choice import Divergence, Measured, Speeds
 from chat.inference.tuning.keeping import keep, workshop
 from chat.inference.tuning.work import CannotTune
-from chat.management.commands import tune
+from chat.management.commands import get_model, prepare, tune
 
 TABLE = (
     Measured("original", Speeds(300, 80, 100), Speeds(1, 1, 1), size_bytes=93 << 20),
@@ -129,6 +129,14 @@ def test_remove_goes_back_to_the_original(kept, model):
     assert runtime._config().weights_path is None
     assert "no tuning to remove" in said("--remove")
     assert model.exists()
+
+
+def test_the_default_model_is_not_prepared_again_once_its_tuning_was_removed(kept, model, monkeypatch):
+    monkeypatch.setattr(get_model, "FINGERPRINT", fingerprint(model))
+    said("--remove")
+    assert not prepare._is_wanted()
+    assert runtime._config().weights_path is None
+    assert "weights: the original" in said("--check")
 
 
 def test_the_engine_uses_it_and_what_was_set_wins(kept, model, settings):

@@ -4,7 +4,7 @@
 """
 
 from chat.inference.tuning.applying import tuned
-from chat.inference.tuning.keeping import NotUsable, Tuning, find, remove
+from chat.inference.tuning.keeping import NotUsable, Tuning, decline, find, remove
 from chat.inference.tuning.machine import Machine, this_machine
 
-__all__ = ["Machine", "NotUsable", "Tuning", "find", "remove", "this_machine", "tuned"]
+__all__ = ["Machine", "NotUsable", "Tuning", "decline", "find", "remove", "this_machine", "tuned"]

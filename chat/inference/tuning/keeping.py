@@ -11,13 +11,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from chat.inference.model_file import fingerprint
 from chat.inference.tuning.choice import Measured
-from chat.inference.tuning.machine import Machine
+from chat.inference.tuning.machine import Machine, this_machine
 
 _WORKSHOP = "unfinished-"
 
@@ -100,6 +101,11 @@ def remove(folder: Path, original: str) -> bool:
     return _remove_weights(folder, original, but="") or had
 
 
+def decline(folder: Path, model: str, original: str) -> None:
+    """Note that a model is wanted as it is, so that nothing tunes it unasked on this machine. Raises OSError."""
+    keep(folder, Tuning(model, original, this_machine(), today(), by="remove"), None)
+
+
 @contextlib.contextmanager
 def workshop(folder: Path) -> Iterator[Path]:
     """A directory for unfinished files, gone afterwards; what killed processes left is cleared away.
@@ -113,6 +119,11 @@ def workshop(folder: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(prefix=_WORKSHOP, dir=folder) as made:
             yield Path(made)
+
+
+def today() -> str:
+    """The time of a record."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _record(folder: Path, original: str) -> Path:

@@ -4,7 +4,6 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from chat.inference.config import available_memory
@@ -127,7 +126,7 @@ class _Work:
             model=self.original.path.stem,
             fingerprint=original,
             machine=self.machine,
-            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            made=keeping.today(),
             by=by,
             format=best.name if written else "",
             weights=f"{original}.{best.name}.gguf" if written else "",

@@ -15,6 +15,7 @@ from chat.inference.tuning.choice import MAX_KL, Measured
 from chat.inference.tuning.fitting import PARTS
 from chat.inference.tuning.formats import DEFAULT_FORMATS, FORMATS
 from chat.inference.tuning.work import CannotTune, Options, tune
+from chat.management.commands import get_model
 
 _MIB = 1024 * 1024
 
@@ -74,8 +75,12 @@ class Command(BaseCommand):
         self.stdout.write("It is in use." if settings.LLM_TUNED else _SWITCHED_OFF)
 
     def _remove(self) -> None:
+        name = _fingerprint()
         try:
-            had = tuning.remove(_folder(), _fingerprint())
+            had = tuning.remove(_folder(), name)
+            if had and name == get_model.FINGERPRINT:
+                # Or the next start would prepare it again.
+                tuning.decline(_folder(), settings.LLM_MODEL_PATH.stem, name)
         except OSError as error:
             raise CommandError(f"Cannot write to {_folder()}: {error.strerror}.") from error
         self.stdout.write("The original is used from the next start on." if had else "There is no tuning to remove.")
