@@ -12,8 +12,9 @@ from chat.services import remembering
 if TYPE_CHECKING:
     from uuid import UUID
 
-# The covered messages that are listed, the newest; there can be thousands.
+# The newest of the covered messages and of the versions are listed; a long conversation has thousands and dozens.
 LISTED = 100
+LISTED_VERSIONS = 20
 _AUTHORS = {
     Summary.Author.MODEL: "Written by the model",
     Summary.Author.EXTRACT: "Key sentences, taken as they stand",
@@ -23,16 +24,23 @@ _AUTHORS = {
 
 @dataclass(frozen=True)
 class Version:
-    """A summary, and what it changed of the one that it grew from; nothing when that one is gone."""
+    """A summary, and the text of the one that it grew from; None when that one is gone."""
 
     summary: Summary
     is_used: bool
-    changes: list[Stretch]
+    before: str | None
 
     @property
     def author(self) -> str:
         """Who wrote it, in words."""
         return author_of(self.summary)
+
+    @property
+    def changes(self) -> list[Stretch]:
+        """What it changed, compared only when it is shown; nothing when little stayed: then the text reads better."""
+        stretches = difference(self.before, self.summary.text) if self.before else []
+        num_same = sum(len(stretch.text) for stretch in stretches if stretch.kind == "same")
+        return stretches if 2 * num_same >= len(self.summary.text) else []
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,11 @@ def panel(conversation: "UUID", owner: int) -> Panel:
     remembered = remembering.look(conversation, owner)
     texts = {version.pk: version.text for version in remembered.versions}
     used = remembered.summary.pk if remembered.summary else None
-    versions = [Version(version, version.pk == used, _changes(texts, version)) for version in remembered.versions]
+    versions = [
+        Version(version, version.pk == used, texts.get(version.grown_from_id or 0))
+        for number, version in enumerate(remembered.versions)
+        if number < LISTED_VERSIONS or version.pk == used
+    ]
     bar = gauge.bar(remembered.gauge) if remembered.gauge else None
     return Panel(remembered, bar, versions, runtime.status().ready)
 
@@ -118,8 +130,3 @@ def author_of(summary: Summary) -> str:
     """Who wrote a summary, in words."""
     by = _AUTHORS[Summary.Author(summary.author)]
     return f"{by} {summary.model}" if summary.author == Summary.Author.MODEL and summary.model else by
-
-
-def _changes(texts: dict[int, str], version: Summary) -> list[Stretch]:
-    before = texts.get(version.grown_from_id or 0)
-    return [] if before is None else difference(before, version.text)

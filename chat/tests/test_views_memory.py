@@ -240,3 +240,13 @@ def test_of_what_was_forgotten_since_only_the_place_is_shown(ask, conversation, 
 
 def test_a_reply_without_a_record_says_so(ask, conversation):
     assert "Nothing is recorded" in ask("sent_message", conversation.head_id).text
+
+
+def test_a_version_that_kept_little_is_shown_as_it_is(ask, conversation, summary, model):
+    grown = "He is 5 years old, lives in Bern and likes fish."
+    conversation.summaries.create(
+        covers_until=conversation.branch()[1], text=grown, author="extract", grown_from=summary
+    )
+    text = ask("memory").text
+    assert grown in text
+    assert "<del>" not in text

@@ -9,6 +9,7 @@ import { Scroll } from "./scroll.js";
 import { Sidebar } from "./sidebar.js";
 import { Socket } from "./socket.js";
 import { copyFrom, listenForCodeCopies } from "./clipboard.js";
+import { reveal } from "./reveal.js";
 import { watchReadiness } from "./readiness.js";
 
 const SHOWN_MS = 12_000;
@@ -66,9 +67,9 @@ conversation.addEventListener("refused", ({ detail }) => composer.refuse(detail)
 conversation.addEventListener("began", () => announce("A reply is being written"));
 conversation.addEventListener("ended", ({ detail }) => {
   announce(ENDINGS[detail] ?? "Reply finished");
-  memory.refresh();
+  memory.refreshSoon();
 });
-conversation.addEventListener("forgot", () => memory.refresh());
+conversation.addEventListener("forgot", () => memory.refreshSoon());
 conversation.addEventListener("titled", ({ detail }) => showTitle(detail));
 conversation.addEventListener("edit", ({ detail }) => composer.edit(detail));
 conversation.addEventListener("copy", async ({ detail }) => {
@@ -93,7 +94,8 @@ pins.addEventListener("pinned", ({ detail: { id: message, isPinned } }) => {
 });
 pins.addEventListener("refused", ({ detail }) => notify(detail));
 memory.addEventListener("jump", async ({ detail }) => {
-  if (!(await conversation.reveal(detail))) notify("This message is not in the version of the conversation that is shown.");
+  const isShown = await reveal(element("messages"), detail);
+  if (!isShown) notify("This message is not in the version of the conversation that is shown.");
 });
 // What another tab learns by the socket; this one hears it from the answer, also while the connection is lost.
 document.body.addEventListener("forgotten", ({ detail }) => {

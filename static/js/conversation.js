@@ -89,25 +89,6 @@ export class Conversation extends EventTarget {
     this.#tell("forgot", ids);
   }
 
-  /** Bring a message into sight, and those after it too if they are not loaded. Returns whether it is on this branch. */
-  async reveal(id) {
-    while (!this.#messages.has(id)) {
-      const earlier = this.#list.querySelector(".earlier");
-      if (!earlier) return false;
-      const first = this.#list.querySelector("article");
-      await new Promise((done) => {
-        document.body.addEventListener("htmx:afterRequest", done, { once: true });
-        earlier.click();
-      });
-      if (this.#list.querySelector("article") === first) return false;
-    }
-    const { article } = this.#messages.get(id);
-    article.tabIndex = -1;
-    article.scrollIntoView({ block: "center" });
-    article.focus({ preventScroll: true });
-    return true;
-  }
-
   /** Load the branch that is shown now, and follow what is being written in it. */
   async refresh() {
     this.#isStale = true;

@@ -1,6 +1,8 @@
 // The memory panel beside the conversation, a drawer on narrow screens, and the gauge in the head.
 
 const KEY = "memory-panel";
+// A reply has ended: what follows from it in memory has begun by then.
+const SOON_MS = 700;
 const isNarrow = matchMedia("(max-width: 64rem)");
 const element = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en");
@@ -11,23 +13,28 @@ export class Memory extends EventTarget {
   #body = element("memory-body");
   #button = element("memory-button");
   #error = element("memory-error");
-  // Which parts were unfolded, and where the focus was, before the panel was loaded again.
+  // Which parts were unfolded, and what had the focus in which place, before the panel was loaded again.
   #unfolded = [];
-  #hadFocus = false;
+  #focused = null;
+  #timer = null;
 
   constructor() {
     super();
     this.#listen();
-    const isOpen = !isNarrow.matches && wasOpen();
-    this.#show(isOpen);
+    this.#show(!isNarrow.matches && wasOpen());
     this.refresh();
   }
 
   /** Something has changed: measure again, and load what is shown unless the person is writing in it. */
   refresh() {
     const isEdited = this.#body.querySelector("#memory-form") !== null;
-    if (this.#panel.hidden || isEdited) this.#load("?part=gauge", "#memory-gauge");
-    else this.#load("", "#memory-body");
+    if (this.#panel.hidden || isEdited) this.#load("?part=gauge", element("memory-gauge"));
+    else this.#load("", this.#body);
+  }
+
+  refreshSoon() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.refresh(), SOON_MS);
   }
 
   #listen() {
@@ -68,7 +75,7 @@ export class Memory extends EventTarget {
 
   #load(query, target) {
     this.#error.hidden = true;
-    window.htmx.ajax("GET", this.#body.dataset.address + query, target).catch(() => {});
+    window.htmx.ajax("GET", this.#body.dataset.address + query, { source: target, target }).catch(() => {});
   }
 
   #key(event) {
@@ -87,16 +94,23 @@ export class Memory extends EventTarget {
 
   #beforeSwap() {
     this.#unfolded = [...this.#body.querySelectorAll("details[open]")].map(({ id }) => id);
-    this.#hadFocus = this.#body.contains(document.activeElement);
+    const place = this.#stops().indexOf(document.activeElement);
+    this.#focused = place < 0 ? null : { place, words: document.activeElement.textContent };
   }
 
   #afterSettle() {
     for (const id of this.#unfolded) element(id)?.setAttribute("open", "");
-    // The button that was pressed may be gone.
-    if (this.#hadFocus && !this.#body.contains(document.activeElement)) {
-      (element("memory-edit") ?? this.#panel).focus({ preventScroll: true });
+    if (this.#focused && !this.#body.contains(document.activeElement)) {
+      const same = this.#stops()[this.#focused.place];
+      // What was pressed may be gone.
+      const next = same?.textContent === this.#focused.words ? same : (element("memory-edit") ?? this.#panel);
+      next.focus({ preventScroll: true });
     }
     this.#count();
+  }
+
+  #stops() {
+    return [...this.#body.querySelectorAll("a, button, summary, textarea, [tabindex]")];
   }
 
   #count() {
