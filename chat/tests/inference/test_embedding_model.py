@@ -97,8 +97,8 @@ def test_a_missing_file_names_the_setting(tmp_path):
 
 
 def test_one_that_writes_replies_gives_vectors_too(model_path):
-    chat = LlamaEmbedding(model_path)
-    vectors = Embedder(chat).embed(["My dog is called Rex", "", "The train leaves at nine"])
-    assert vectors.shape == (3, chat.info.dims)
+    embedder = Embedder(LlamaEmbedding(model_path))
+    vectors = embedder.embed(["My dog is called Rex", "", "The train leaves at nine"])
+    assert vectors.shape == (3, embedder.info.dims)
     assert np.allclose(np.linalg.norm(vectors, axis=1), [1, 0, 1], atol=1e-5)
-    chat.close()
+    embedder.close()
