@@ -49,6 +49,16 @@ def speeds(probe: Probe, tokens: Sequence[int], sizes: Sizes, *, depth: int = 32
     )
 
 
+def share_of_processors(probe: Probe, tokens: Sequence[int], threads: int) -> float:
+    """How much of so many processors reading a prompt got, the median of three times; 1 where nobody else wants them."""
+    shares = []
+    for _ in range(3):
+        began, worked = time.perf_counter(), time.process_time()
+        probe.read(tokens)
+        shares.append((time.process_time() - worked) / threads / (time.perf_counter() - began))
+    return median(shares)
+
+
 def in_turn(trials: dict[str, Trial], rounds: int, *, ends: float = math.inf) -> list[Measured]:
     """Medians over the rounds, in each of which every candidate has its turn; ratios are to the first of the same one.
 

@@ -15,7 +15,7 @@ from chat.inference.tuning.fitting import Settings, fit_settings
 from chat.inference.tuning.formats import DEFAULT_FORMATS, bytes_needed
 from chat.inference.tuning.keeping import Tuning
 from chat.inference.tuning.machine import Machine, this_machine
-from chat.inference.tuning.measuring import QUICK, TEXT, THOROUGH, Sizes, fitting, in_turn, speeds
+from chat.inference.tuning.measuring import QUICK, TEXT, THOROUGH, Sizes, fitting, in_turn, share_of_processors, speeds
 from chat.inference.tuning.probe import Probe
 from chat.inference.tuning.quantizing import NotWritten, rewrite
 
@@ -23,12 +23,16 @@ PREPARED = "Q8_0"
 ORIGINAL = "original"
 # Weights may take this share of the memory that is free; the rest is for caches and the system.
 _MEMORY_SHARE = 0.6
+# Settings are fitted on a machine that is free, which the process notices by the processor time that it gets.
+_LEAST_SHARE = 0.8
 # The part of the time that is left for settings, once there are formats to choose from.
 _SETTINGS_SHARE = 0.3
 
 _ROUNDS = 3
 # After this time no further round of `prepare` begins, however busy the machine is.
 _PREPARE_SECONDS = 15
+# A file that was begun may take as long as this, or a busy machine would begin it at every start.
+_LEAST_WRITE_SECONDS = 60.0
 _NOT_MEASURED = Measured(ORIGINAL, Speeds(0, 0, 0), Speeds(1, 1, 1))
 
 Tell = Callable[[str], None]
@@ -113,6 +117,10 @@ class _Work:
     def fit(self, best: Measured) -> Settings:
         """The settings that suit these weights."""
         left = self.options.seconds - (time.monotonic() - self.began)
+        share = share_of_processors(self.original, self.tokens[: self.sizes.reading], self.machine.cores)
+        if share < _LEAST_SHARE:
+            # Fewer threads would win, since none waits for one that a neighbour keeps from running.
+            return Settings(notes=(f"Settings: not measured, the machine is busy (we got {share:.0%} of it).",))
         if best.name == ORIGINAL:
             return fit_settings(self.original, self.tokens, self.sizes, self.machine, self.tell, left)
         with Probe(self._file(best.name)) as probe:
@@ -150,7 +158,7 @@ class _Work:
             raise NotWritten(f"not tried, it may take {needed >> 20} MiB of the {free >> 20} MiB of free memory.")
 
     def _write(self, name: str) -> None:
-        left = max(5.0, self.options.seconds - (time.monotonic() - self.began))
+        left = max(_LEAST_WRITE_SECONDS, self.options.seconds - (time.monotonic() - self.began))
         rewrite(self.original.path, self._file(name), name, num_weights=self.original.num_weights, seconds=left)
 
     def _measure(self, name: str, expected: Logits) -> Measured:

@@ -76,7 +76,8 @@ class TestWithTheModel:
         """As little as can be measured."""
         smallest = work.Sizes(reading=8, comparing=8, steps=1)
         monkeypatch.setattr(work, "fitting", lambda *_: smallest)
-        monkeypatch.setattr(work, "fit_settings", lambda *_: work.Settings())
+        monkeypatch.setattr(work, "fit_settings", lambda *_: work.Settings(threads=1))
+        monkeypatch.setattr(work, "share_of_processors", lambda *_: 1.0)
 
     def test_a_format_for_which_there_is_no_room_is_left_out(self, folder, model_path, monkeypatch):
         full_disk(monkeypatch)
@@ -97,6 +98,13 @@ class TestWithTheModel:
 
     def test_when_the_time_is_up_nothing_new_begins(self, folder, model_path):
         assert "the time is up" in tune(model_path, folder, Options(("Q8_0",), seconds=0)).notes[0]
+
+    def test_settings_are_not_taken_from_a_busy_machine(self, folder, model_path, monkeypatch):
+        assert tune(model_path, folder, Options(("Q8_0",), seconds=0)).threads == 1
+        monkeypatch.setattr(work, "share_of_processors", lambda *_: 0.5)
+        found = tune(model_path, folder, Options(("Q8_0",), seconds=0))
+        assert found.threads == 0
+        assert "busy" in found.notes[-1]
 
     def test_one_that_says_other_things_is_not_taken(self, folder, model_path, monkeypatch):
         monkeypatch.setattr(work, "compare", lambda *_: Divergence(0.5, 0.5))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from chat.inference.tuning import measuring
 from chat.inference.tuning.choice import Speeds
 from chat.inference.tuning.fitting import PARTS, fit_settings, thread_counts
 from chat.inference.tuning.machine import this_machine
@@ -100,6 +101,14 @@ def test_the_usual_count_of_threads_comes_first(cores, threads, counts):
 def test_a_slow_machine_is_measured_with_less():
     assert fitting(Machine(per_second=10_000), TOKENS, THOROUGH) == THOROUGH
     assert fitting(Machine(per_second=5), TOKENS, THOROUGH) == Sizes(reading=32, comparing=64, steps=3)
+
+
+def test_a_neighbour_is_noticed_by_the_processor_time_that_it_takes(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr(measuring.time, "perf_counter", lambda: next(clock))
+    worked = iter([0, 1, 1, 2, 2, 3])
+    monkeypatch.setattr(measuring.time, "process_time", lambda: next(worked))
+    assert measuring.share_of_processors(Machine(), TOKENS, 2) == 0.5
 
 
 def test_the_text_is_long_enough_for_all_that_is_measured():
