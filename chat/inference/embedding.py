@@ -91,8 +91,8 @@ class EmbeddingModel(Protocol):
 class Embedder:
     """Computes vectors in a thread of its own; safe from any thread and event loop.
 
-    Work is done in small batches, so that whoever is more urgent waits for one batch at most, about 40 ms with the
-    default model. A sentence costs about 4 ms of one core. `is_writing` tells whether replies are being written.
+    Work is done in small batches, so that whoever is more urgent waits for one batch at most, about 80 ms with the
+    default model. A sentence costs 4 to 14 ms of one core. `is_writing` tells whether replies are being written.
     """
 
     def __init__(self, model: EmbeddingModel, is_writing: Callable[[], bool] = lambda: False) -> None:
