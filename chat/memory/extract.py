@@ -33,7 +33,26 @@ _MARKED = re.compile(
 )
 _UPDATE = re.compile(
     r"\b(?:now|actually|instead|correction|no longer|any ?more|meanwhile|sorry|update[ds]?|changed|moved|switched"
-    r"|i meant|jetzt|doch|maintenant|ahora|теперь)\b|现在|今は",
+    r"|i meant|(?:my|our) new|jetzt|doch|maintenant|ahora|теперь)\b|现在|今は",
+    re.IGNORECASE,
+)
+# How a sentence begins that says something beside what is being talked about: no part of the fact.
+_LEAD = re.compile(
+    r"^(?:(?:oh|ah|so|and|ok(?:ay)?|well|yes|no)[,!]? )*"
+    r"(?:by the way|btw|just so you know|for your information|fyi|apropos|übrigens|au fait|por cierto|кстати)[,:]? +",
+    re.IGNORECASE,
+)
+_NEWS = re.compile(r"^(?:correction|update|it has changed|that has changed|korrektur)[,:]? +", re.IGNORECASE)
+# Things of somebody else, of whom the person only speaks: worth less than what is his own.
+_OTHERS = re.compile(
+    r"\b(?:my|our) (?:\w+ ){0,2}\w+(?:'s|s') \w|\b(?:his|her|their) \w|\b(?:der|die|das) \w+ (?:der|des|meiner|meines) ",
+    re.IGNORECASE,
+)
+# "Forget what I said about the dog": what was said of it before does not hold any more.
+_WITHDRAWAL = re.compile(
+    r"\b(?:forget|disregard|ignore) (?:what|that|everything) (?:\w+ ){0,3}(?:said|told|wrote) (?:\w+ )?(?:about|of) (.+)"
+    r"|\bwhat i (?:said|told you|wrote) about (.+?) (?:is|was)(?:n't| not| no longer) (?:true|right|correct)\b"
+    r"|\bvergiss,? was ich über (.+?) gesagt",
     re.IGNORECASE,
 )
 _SKIPPED_WORDS = frozenset(
@@ -51,8 +70,10 @@ _SKIPPED_WORDS = frozenset(
         "please",
         "remember",
         "that",
+        "new",
     )
 )
+_EMPTY = re.compile(r"(?:my|our|the|your|his|her|its|it|was|wrong|that|where|what|mein\w*|die|der|das|den)")
 _SAME_WORDS = (
     (re.compile(r"\b(?:i|we) (?:(?:have |'ve )?(?:just )?moved to|live in)\b"), "i live in"),
     (re.compile(r"\b(?:has |have |was |were )?(?:been )?(?:changed|moved|postponed|updated) to\b|\bwas\b"), "is"),
@@ -98,12 +119,27 @@ def replaces(new: str, old: str) -> bool:
     return {newer.kind_of(newer.words[-1:]), older.kind_of(older.words[-1:])} <= {"name", "number"}
 
 
+def is_older(old: str, new: str) -> bool:
+    """Whether a newer sentence of the same person says the same as an older one or may give its newer value."""
+    return _Shape(new).fate_of(_Shape(old), same_speaker=True) != _KEPT
+
+
+def worth(speaker: str, sentence: str) -> float:
+    """What a sentence of a User or an Assistant is worth to be kept: below 1 is small talk, 0 says nothing."""
+    return _value(speaker, sentence, len(names(sentence)), len(numbers(sentence)))
+
+
+def is_own(text: str) -> bool:
+    """Whether somebody speaks of himself, his own things or his own people."""
+    return bool(_OWN.search(text))
+
+
 def _read(notes: str, turns: Sequence[BaseMessage]) -> list[Fact]:
     facts: list[Fact] = []
     told: set[str] = set()  # names and numbers that the person has said
     for speaker, text in _speeches(notes, turns):
         for raw in sentences(text):
-            sentence = _clip(raw.removeprefix(_EARLIER))
+            sentence = _clip(_LEAD.sub("", raw.removeprefix(_EARLIER)))
             named, numbered = names(sentence), numbers(sentence)
             items = named | numbered
             if speaker == "Assistant" and items and items <= told:
@@ -137,7 +173,8 @@ def _value(speaker: str, sentence: str, num_names: int, num_numbers: int) -> flo
         return 0
     value = 0.3 + min(num_numbers, 2) + min(num_names, 2) * 0.8
     if speaker != "Assistant":
-        value += 1.5 * bool(_OWN.search(sentence)) + 0.5
+        own = 1.5 if _OWN.search(sentence) else 0
+        value += (own if not _OTHERS.search(sentence) else own / 3) + 0.5
     value += 1.2 * bool(_MARKED.search(sentence)) + 0.8 * bool(_UPDATE.search(sentence))
     value += 0.6 * ("@" in sentence or "://" in sentence)
     if sentence.endswith(("?", "？", "؟", "?”", '?"')):
@@ -168,7 +205,10 @@ class _Shape:
     """A sentence's words as they are compared with those of an older sentence."""
 
     def __init__(self, sentence: str) -> None:
-        text = sentence.casefold().replace("’", "'")
+        text = _NEWS.sub("", _LEAD.sub("", sentence.casefold().replace("’", "'")))
+        withdrawal = _WITHDRAWAL.search(text)
+        topic = next(filter(None, withdrawal.groups()), "") if withdrawal else ""
+        self.withdraws = {word[:5] for word in words(topic) if len(word) > 2 and not _EMPTY.fullmatch(word)}
         for pattern, same in _SAME_WORDS:
             text = pattern.sub(same, text)
         self.words = [word for word in words(text) if word not in _SKIPPED_WORDS]
@@ -182,6 +222,9 @@ class _Shape:
         """
         if self.words == old.words:
             return _DROPPED
+        if self.withdraws:
+            told = {word[:5] for word in old.words}
+            return _EARLIER_VALUE if same_speaker and self.withdraws & told and not old.withdraws else _KEPT
         alike = 0
         for mine, other in zip(self.words, old.words, strict=False):
             if mine != other:

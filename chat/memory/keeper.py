@@ -13,11 +13,10 @@ from langchain_core.messages import HumanMessage
 
 from chat.database import in_database
 from chat.inference.request import Preempted
-from chat.memory import summary
+from chat.memory import recall, summary
 from chat.memory.branch import Branch, read_past, read_pins, read_question, store
 from chat.memory.budget import Budget
 from chat.memory.prompt import Count, Layout, Prompt, build, check, turn_starts, within_share
-from chat.memory.recall import passages_for
 from chat.metrics.figures import figures
 from chat.models import Conversation, Message, Summary
 
@@ -38,7 +37,7 @@ async def prompt_for(reply: Message, model: "LocalChatModel") -> Prompt:
     """What the model is shown to write `reply`. Raises MessageTooLong, and DoesNotExist when the branch is gone."""
     branch = await in_database(read_question, reply, model.fingerprint)
     budget = _budget(model)
-    layout = replace(branch.layout, passages=await passages_for(branch, budget))
+    layout = replace(branch.layout, passages=await recall.passages_for(branch, budget))
     return await asyncio.to_thread(build, layout, budget, model.count)
 
 
@@ -58,7 +57,9 @@ async def prewarm(conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatMod
     if branch is None:
         return False
     prompt = await asyncio.to_thread(build, branch.layout, _budget(model), model.count)
-    return await model.prewarm(prompt.messages[:-1], owner=str(branch.owner), conversation=str(branch.conversation))
+    reading = model.prewarm(prompt.messages[:-1], owner=str(branch.owner), conversation=str(branch.conversation))
+    is_read, _ = await asyncio.gather(reading, recall.make_findable(conversation_id))
+    return is_read
 
 
 @dataclass
@@ -74,11 +75,14 @@ class Keeper:
     _num_useless: dict[str, int] = field(default_factory=dict)  # by the model's fingerprint, in a row
 
     async def after_reply(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> None:
-        """Fold what is due on the branch that ends in `leaf_id`. Raises nothing; a fault is logged without content.
+        """Fold what is due on the branch that ends in `leaf_id`, and make what is new findable.
 
-        While another call is at work on the conversation, this one leaves its leaf to it and returns.
+        Raises nothing; a fault is logged without content. While another call is at work on the conversation, this one
+        leaves its leaf to it and returns.
         """
-        await self._work(conversation_id, leaf_id, model, summary.due)
+        await asyncio.gather(
+            self._work(conversation_id, leaf_id, model, summary.due), recall.make_findable(conversation_id)
+        )
 
     async def compact(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> None:
         """The same, but everything up to the last turn is due: its owner wishes it."""

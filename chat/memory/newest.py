@@ -7,7 +7,8 @@ from typing import Self
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from chat.memory.extract import replaces
+from chat.memory.extract import is_older
+from chat.memory.marks import asks
 from chat.memory.passages import ASSISTANT, USER, Hit
 from chat.memory.words import sentences, words
 
@@ -25,7 +26,8 @@ class _Sentence:
 def settle(hits: Sequence[Hit], shown: Iterable[BaseMessage] = ()) -> list[Hit]:
     """The hits with older values marked and ranked after newer ones, and without what was said again since.
 
-    `shown` are messages that the prompt has anyway; newer values in them count too.
+    `shown` are messages that the prompt has anyway; newer values in them count too. A question
+    gives no value: one that was asked again stays, for it may have been answered in another way.
     """
     told = {int(turn.id): _Told.of(_speaker(turn), turn.text) for turn in shown if turn.id}
     told |= {hit.said.pk: _Told.of(hit.said.speaker, hit.said.text) for hit in hits}
@@ -59,7 +61,7 @@ class _Told:
     def replaced(self, older: "_Told") -> Iterator[tuple[str, bool]]:
         """The sentences of an older message of the same person that this one replaces, and whether by the same."""
         for old, new in product(older.sentences, self.sentences if self.speaker == older.speaker else ()):
-            if len(old.words & new.words) >= _ALIKE and replaces(new.text, old.text):
+            if len(old.words & new.words) >= _ALIKE and not asks(old.text) and is_older(old.text, new.text):
                 yield old.text, old.words == new.words
 
 

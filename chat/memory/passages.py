@@ -7,13 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from chat.memory.marks import asks
 from chat.memory.prompt import Passage
+from chat.memory.scores import CLEAR
 from chat.memory.windows import windows
 
 USER, ASSISTANT = "User", "Assistant"
+SPEAKERS = {"user": USER, "assistant": ASSISTANT}
+"""By the role of a row."""
 EARLIER = "(earlier) "
 _WINDOWS = 2  # of a long message that are quoted
 _WORTH = 0.7  # of the best window's score that another one must have
+_MOST_BEST = 2  # hits with everything beside them
 _BESIDE = 120  # characters of a neighbour
 
 
@@ -41,6 +46,12 @@ class Hit:
         """Sorts the best first, of equal ones the newest."""
         return (-self.score, -self.said.pk)
 
+    def needs(self, neighbour: Said) -> bool:
+        """Whether it says little without this one: an answer without what it answers, a question without the answer."""
+        if neighbour.pk < self.said.pk:
+            return self.said.speaker == ASSISTANT or asks(windows(neighbour.text)[-1])
+        return self.said.speaker == USER and asks(self.quote())
+
     def quote(self) -> str:
         """Its best windows in the order of the text, older values marked."""
         parts = windows(self.said.text)
@@ -57,21 +68,25 @@ class Hit:
 def compose(hits: Iterable[Hit], beside: Mapping[int, Sequence[Said]]) -> tuple[Passage, ...]:
     """The passages of the hits with what stands beside each, by its id; the best first.
 
-    Each message is in one, but for a hit that also comes by itself: that shorter passage follows the first one and is
-    shown where there is no room for the neighbours.
+    A hit comes with the question before it and the answer after it; of the best two clear ones one also sees what was
+    said to them. Each message is in one passage, but for a hit that also comes by itself: that shorter passage follows
+    the first one and is shown where there is no room for the neighbours.
     """
     ranked = sorted(hits, key=lambda hit: hit.rank)
     by_pk = {hit.said.pk: hit for hit in ranked}
     used: set[int] = set()
     passages = []
-    for hit in ranked:
-        if hit.said.pk not in used:
-            group = sorted([hit.said, *beside.get(hit.said.pk, ())], key=lambda said: said.pk)
-            group = [said for said in group if said.pk not in used]
+    for number, hit in enumerate(ranked):
+        is_best = number < _MOST_BEST and hit.score >= CLEAR
+        around = [
+            said for said in beside.get(hit.said.pk, ()) if hit.needs(said) or (is_best and said.pk > hit.said.pk)
+        ]
+        group = sorted((said for said in [hit.said, *around] if said.pk not in used), key=lambda said: said.pk)
+        if group:
             passages.append(_passage(group, hit, by_pk))
-            if len(group) > 1:
-                passages.append(_passage([hit.said], hit, by_pk))
-            used.update(said.pk for said in group)
+        if hit.said in group[:-1] or hit.said in group[1:]:
+            passages.append(_passage([hit.said], hit, by_pk))
+        used.update(said.pk for said in group)
     return tuple(passages)
 
 

@@ -10,17 +10,18 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from chat.memory.marks import MARKS, marks
+from chat.memory.passages import SPEAKERS
+from chat.memory.scores import Place
 from chat.memory.wanted import spaced
 from chat.memory.windows import MOST, windows
 
-Place = tuple[int, int]
-"""A message's id and the number of a window of its text."""
-
 _MISSING = """
-    SELECT id, text FROM chat_message
+    SELECT id, role, text FROM chat_message
     WHERE conversation_id = %s AND status NOT IN ('queued', 'streaming') AND text <> ''
     AND NOT EXISTS (SELECT 1 FROM chat_search_content WHERE chat_search_content.id = chat_message.id * 4096)
 """
+_ADD = "INSERT INTO chat_search (rowid, conversation, text, marks) VALUES (%s, %s, %s, %s)"
 _FIND = "SELECT %s, rowid FROM chat_search WHERE chat_search MATCH %s"
 
 
@@ -36,26 +37,23 @@ def add_missing(conversation: uuid.UUID) -> int:
     with transaction.atomic():  # the texts are read again under the lock: nothing comes in that has been forgotten
         missing = _missing(conversation)
         rows = [
-            (pk * MOST + at, conversation.hex, spaced(window))
-            for pk, text in missing
+            (pk * MOST + at, conversation.hex, spaced(window), " ".join(sorted(marks(SPEAKERS[role], window))))
+            for pk, role, text in missing
             for at, window in enumerate(windows(text) or [""])
         ]
         with connection.cursor() as cursor:
-            cursor.executemany("INSERT INTO chat_search (rowid, conversation, text) VALUES (%s, %s, %s)", rows)
+            cursor.executemany(_ADD, rows)
     return len(missing)
 
 
 def find(conversation: uuid.UUID, terms: Iterable[str]) -> Mapping[str, set[Place]]:
     """Where each of the terms of chat.memory.wanted stands in a conversation."""
-    found: dict[str, set[Place]] = {term: set() for term in terms}
-    if not found or not is_available():
-        return found
-    names = list(found)
-    questions = [f"conversation : {_quoted(conversation.hex)} AND text : {_quoted(term)}" for term in names]
-    parameters = [value for at, question in enumerate(questions) for value in (at, question)]
-    for at, row in _rows(" UNION ALL ".join([_FIND] * len(names)), parameters):
-        found[names[at]].add(divmod(row, MOST))
-    return found
+    return _find(conversation, "text", terms)
+
+
+def marked(conversation: uuid.UUID) -> Mapping[str, set[Place]]:
+    """Which windows of a conversation have each of the marks of chat.memory.marks."""
+    return _find(conversation, "marks", MARKS)
 
 
 def compact() -> None:
@@ -65,7 +63,19 @@ def compact() -> None:
             cursor.execute("INSERT INTO chat_search (chat_search) VALUES ('optimize')")
 
 
-def _missing(conversation: uuid.UUID) -> list[tuple[int, str]]:
+def _find(conversation: uuid.UUID, column: str, terms: Iterable[str]) -> Mapping[str, set[Place]]:
+    found: dict[str, set[Place]] = {term: set() for term in terms}
+    if not found or not is_available():
+        return found
+    names, within = list(found), f"conversation : {_quoted(conversation.hex)}"
+    questions = [f"{within} AND {column} : {_quoted(term)}" for term in names]
+    parameters = [value for at, question in enumerate(questions) for value in (at, question)]
+    for at, row in _rows(" UNION ALL ".join([_FIND] * len(names)), parameters):
+        found[names[at]].add(divmod(row, MOST))
+    return found
+
+
+def _missing(conversation: uuid.UUID) -> list[tuple[int, str, str]]:
     return _rows(_MISSING, [conversation.hex])
 
 

@@ -15,14 +15,16 @@ _RUN = re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
 # Words that say nothing about what is asked for, of the languages that most people write.
 _EMPTY = frozenset(
     """
-    a about again all also am an and any anyone anything are as ask at be because been before being but by can
-    cannot could did do does doing done don earlier else ever exactly for from get give go going good got had has
-    have having he hello help her here hers hey hi him his how i if in into is isn it its just know let like ll look
-    made make many may maybe me mention mentioned might mine more most much must my need no not now of off oh ok
-    okay on once one only or other our out over own please quite re really recall remember remind right said same
-    say see she should so some somebody someone something still sure tell than thank thanks that the their them then
-    there these they thing things think this those though to too told under up us use ve very want wanted was way we
-    well were what when where which while who whom whose why will with won would yes yet you your yours
+    a about again all also am an and answer any anyone anything are as ask at be because been before being but by
+    can cannot compare cool could describe did do does doing don done draw earlier else evening ever exactly example
+    examples explain find for from get give go going good got great had haha has have having he hello help her here
+    hers hey hi him his how i idea ideas if in into is isn it its just know let like list ll lol longer look made
+    make many may maybe me mention mentioned might mind mine more morning most much must my need nice night no not
+    now of off oh ok okay on once one only or other our out over own please question quite re really recall remember
+    remind rewrite right said same say see she shorten shorter should show sing so some somebody someone something
+    still summarise summarize summary sure tell than thank thanks that the their them then there these they thing
+    things think this those though to today told too translate under up us use ve very want wanted was way we well
+    were what when where which while who whom whose why will with won word words would write yes yet you your yours
     aber als am auch auf aus bei bin bis bist bitte da danke das dass dein deine dem den denn der des dich die dir
     doch du ein eine einem einen einer er es für gesagt hab habe haben hast hat hatte hier ich ihr im in ist ja kann
     kannst kein keine mal man mein meine meinem meinen meiner mich mir mit nach nein nicht noch nochmal nun nur oder

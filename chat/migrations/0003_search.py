@@ -14,7 +14,7 @@ from django.db.migrations.state import StateApps
 
 _TABLE = """
 CREATE VIRTUAL TABLE chat_search USING fts5(
-    conversation, text, columnsize = 0,
+    conversation, text, marks, columnsize = 0,
     tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co Mc Mn'"
 )
 """

@@ -14,7 +14,7 @@ QUESTION = "What was the wifi password?"
 
 async def test_the_same_words_of_others_stay_theirs(alice, bob):
     for person, canary in ((bob, "canary-1"), (alice, "canary-2")):
-        await in_thread(old_talk)(person, f"The wifi password is {canary}.", QUESTION, f"It is {canary}.", "Yes.")
+        await in_thread(old_talk)(person, f"The wifi password is {canary}.", "Noted.", QUESTION, f"It is {canary}.")
     for other in await in_thread(list)(Message.objects.filter(text__contains="canary")):
         reply = await in_thread(ask)(await Message.objects.filter(conversation=other.conversation_id).alast(), QUESTION)
         assert other.text in (await prompt_for(reply, fake())).messages[-2].text  # the canaries can be found at all

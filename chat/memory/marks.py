@@ -1,0 +1,49 @@
+"""What kind of thing a window of a message says and a question asks for, so that facts are told from small talk."""
+
+import re
+from collections.abc import Set
+
+from chat.memory.extract import is_own, worth
+from chat.memory.words import names, numbers, sentences
+
+FACT, OWN, NAME, NUMBER = "fact", "own", "name", "number"
+MARKS = (FACT, OWN, NAME, NUMBER)
+
+_ASKS = ("?", "\uff1f", "\u061f")
+_LEAST_WORTH = 1.0
+_HOW_TO = re.compile(
+    r"\bhow (?:do|can|could|should|would|might) (?:i|we)\b|^\W*(?:can|could|should|may|shall) (?:i|we)\b"
+    r"|\bwie (?:kann|soll|sollte|könnte) (?:ich|man)\b|\bcomment (?:puis-je|faire)\b|\bcómo puedo\b|\bкак мне\b",
+    re.IGNORECASE,
+)
+_FOR_A_NUMBER = re.compile(
+    r"\b(?:when|how (?:many|much|big|old|long|tall|far|late|often)|cost|birthday|(?:what|which|by which|from what)"
+    r" (?:time|year|number|quantity|size|price|date|day|hour)|wann|wie ?(?:viel\w*|alt|lang|groß)|quand|combien|cuándo"
+    r"|cuánt\w+|quando|quanto|когда|сколько)\b|几|多少|什么时候|いくつ|いつ|何時",
+    re.IGNORECASE,
+)
+
+
+def marks(speaker: str, window: str) -> Set[str]:
+    """Of what somebody says there; what he asks has none."""
+    found: set[str] = set()
+    for sentence in sentences(window):
+        if not sentence.endswith(_ASKS) and worth(speaker, sentence) >= _LEAST_WORTH:
+            kinds = {FACT: True, OWN: is_own(sentence), NAME: names(sentence), NUMBER: numbers(sentence)}
+            found |= {mark for mark, is_there in kinds.items() if is_there}
+    return found if speaker == "User" else found - {OWN}
+
+
+def asks(message: str) -> bool:
+    """Whether it is a question."""
+    return any(mark in message for mark in _ASKS)
+
+
+def asks_about_himself(message: str) -> bool:
+    """Whether it is a question about the one who asks, other than how to do something."""
+    return asks(message) and is_own(message) and not _HOW_TO.search(message)
+
+
+def asks_for(message: str) -> str:
+    """NUMBER for dates, times and amounts, else NAME."""
+    return NUMBER if _FOR_A_NUMBER.search(message) else NAME
