@@ -50,7 +50,7 @@ def speeds(probe: Probe, tokens: Sequence[int], sizes: Sizes, *, depth: int = 32
 
 
 def share_of_processors(probe: Probe, tokens: Sequence[int], threads: int) -> float:
-    """How much of so many processors reading a prompt got, the median of three times; 1 where nobody else wants them."""
+    """How much of so many processors reading a prompt got, the median of three times; 1 where all are free."""
     shares = []
     for _ in range(3):
         began, worked = time.perf_counter(), time.process_time()
