@@ -62,6 +62,7 @@ TABLE = {
         "login login login 403 403 403",
     ),
     "admin/accounts/apikey/<path:object_id>/": ("login login login on on on", "login login login on on on"),
+    "admin/chat/conversation/memory-check/": ("login login login 200 200 200", "login login login on on on"),
     "admin/chat/conversation/": ("login login login 200 200 200", "login login login 200 200 200"),
     "admin/chat/conversation/add/": ("login login login 403 403 403", "login login login 403 403 403"),
     "admin/chat/conversation/<path:object_id>/history/": (

@@ -9,9 +9,11 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Case, Count, F, Q, QuerySet, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import path
 
 from chat import memory_panel
 from chat.admin.content import PersonFilter, ReadOnlyAdmin
+from chat.admin.memory_check import memory_check
 from chat.admin.reasons import SEARCH, ask, may_read_any, reason_for, record
 from chat.admin.transcript import reply_asked_for, transcript
 from chat.models import Conversation, Message
@@ -68,6 +70,15 @@ class ConversationAdmin(ReadOnlyAdmin):
     def last_used(self, conversation: Conversation) -> datetime:
         """When somebody last wrote in it."""
         return conversation.updated_at
+
+    def get_urls(self) -> list[Any]:
+        """The memory's page as well: it is about everybody's conversations, though it shows none."""
+        address = path("memory-check/", self.admin_site.admin_view(self.check_memory), name="memory_check")
+        return [address, *super().get_urls()]
+
+    def check_memory(self, request: HttpRequest) -> HttpResponse:
+        """How good the memory is, for every administrator."""
+        return memory_check(request, self.admin_site.each_context(request))
 
     def has_view_permission(self, request: HttpRequest, obj: Conversation | None = None) -> bool:
         """Seeing the list is one right, reading another; who may read may see the list."""
