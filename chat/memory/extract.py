@@ -112,16 +112,11 @@ def replaces(new: str, old: str) -> bool:
 
     Two likings are no values of one thing; two names or numbers at the end of the same words are.
     """
-    newer, older = _Shape(new), _Shape(old)
+    newer, older = Shape(new), Shape(old)
     fate = newer.fate_of(older, same_speaker=True)
     if fate != _EARLIER_VALUE:
         return fate == _DROPPED
     return {newer.kind_of(newer.words[-1:]), older.kind_of(older.words[-1:])} <= {"name", "number"}
-
-
-def is_older(old: str, new: str) -> bool:
-    """Whether a newer sentence of the same person says the same as an older one or may give its newer value."""
-    return _Shape(new).fate_of(_Shape(old), same_speaker=True) != _KEPT
 
 
 def worth(speaker: str, sentence: str) -> float:
@@ -187,9 +182,9 @@ def _value(speaker: str, sentence: str, num_names: int, num_numbers: int) -> flo
 def _settle(facts: list[Fact]) -> list[Fact]:
     """The facts without repetitions and without values that a newer sentence replaces, in order of place."""
     facts = sorted(sorted(facts, key=lambda fact: -fact.value)[:_MOST_FACTS], key=lambda fact: -fact.place)
-    kept: list[tuple[Fact, _Shape]] = []
+    kept: list[tuple[Fact, Shape]] = []
     for fact in facts:  # newest first
-        shape = _Shape(fact.text)
+        shape = Shape(fact.text)
         fate = min((newer.fate_of(shape, fact.speaker == by.speaker) for by, newer in kept), default=_KEPT)
         if fate == _EARLIER_VALUE and not fact.earlier:
             kept.append((replace(fact, earlier=True, value=fact.value / 3), shape))
@@ -201,7 +196,7 @@ def _settle(facts: list[Fact]) -> list[Fact]:
 _DROPPED, _EARLIER_VALUE, _KEPT = range(3)
 
 
-class _Shape:
+class Shape:
     """A sentence's words as they are compared with those of an older sentence."""
 
     def __init__(self, sentence: str) -> None:
@@ -215,7 +210,11 @@ class _Shape:
         self.names = names(sentence)
         self.updates = bool(_UPDATE.search(sentence))
 
-    def fate_of(self, old: "_Shape", same_speaker: bool) -> int:
+    def outdates(self, old: "Shape") -> bool:
+        """Whether it says the same as an older sentence of the same person, gives a newer value, or withdraws it."""
+        return self.fate_of(old, same_speaker=True) != _KEPT
+
+    def fate_of(self, old: "Shape", same_speaker: bool) -> int:
         """Whether an older sentence says the same, gives an older value of the same thing, or stands for itself.
 
         Two values of one thing: the sentences begin alike, for most of their length, and end in values of one kind.

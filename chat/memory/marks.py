@@ -7,7 +7,6 @@ from chat.memory.extract import is_own, worth
 from chat.memory.words import names, numbers, sentences
 
 FACT, OWN, NAME, NUMBER = "fact", "own", "name", "number"
-MARKS = (FACT, OWN, NAME, NUMBER)
 
 _ASKS = ("?", "\uff1f", "\u061f")
 _LEAST_WORTH = 1.0
@@ -24,7 +23,7 @@ _FOR_A_NUMBER = re.compile(
 )
 
 
-def marks(speaker: str, window: str) -> Set[str]:
+def marks_of(speaker: str, window: str) -> Set[str]:
     """Of what somebody says there; what he asks has none."""
     found: set[str] = set()
     for sentence in sentences(window):

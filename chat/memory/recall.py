@@ -73,7 +73,7 @@ def _passages(branch: Branch, looked_for: Mapping[str, float], meaning: Scores |
         logger.info("The index of conversation %s could not be brought up to date", branch.conversation)
     candidates = branch.path[:-1]
     by_words = scores.by_words(looked_for, search.find(branch.conversation, looked_for), set(candidates))
-    marked = search.marked(branch.conversation)
+    marked = search.marked(branch.conversation, scores.marks_for(branch.layout.message.text))
     found = scores.combine(branch.layout.message.text, by_words, meaning or None, marked, set(candidates))
     return _compose(branch, candidates, found)
 
@@ -124,14 +124,9 @@ def _read(branch: Branch, pks: Iterable[int]) -> Mapping[int, Said]:
     """What is really said there, without replies that have not ended."""
     rows = Message.objects.filter(conversation=branch.conversation, pk__in=pks).exclude(status__in=Message.UNFINISHED)
     return {
-        row.pk: Said(
-            row.pk,
-            SPEAKERS[row.role],
-            timezone.localdate(row.created_at),
-            row.text,
-        )
-        for row in rows.only("role", "created_at", "text")
-        if row.text.strip()
+        pk: Said(pk, SPEAKERS[role], timezone.localdate(at), text)
+        for pk, role, at, text in rows.values_list("pk", "role", "created_at", "text")
+        if text.strip()
     }
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from chat.memory.marks import FACT, OWN, asks_about_himself, asks_for
 
@@ -37,6 +37,11 @@ def by_words(looked_for: Mapping[str, float], found: Mapping[str, set[Place]], c
     return {place: score / whole for place, score in scores.items()}
 
 
+def marks_for(message: str) -> Sequence[str]:
+    """The marks of windows that count for a message."""
+    return FACT, OWN, asks_for(message)
+
+
 def combine(
     message: str, words: Scores, meaning: Scores | None, marked: Mapping[str, set[Place]], candidates: Collection[int]
 ) -> Scores:
@@ -49,7 +54,7 @@ def combine(
         places = {*words, *meaning}
         base = {place: _WORDS * words.get(place, 0) + _MEANING * meaning.get(place, 0) for place in places}
         least = (_LEAST, _LEAST_FACT, _LEAST_OWN if is_about_himself else _LEAST_FACT)
-    facts, own, kind = marked[FACT], marked[OWN], marked[asks_for(message)]
+    facts, own, kind = (marked[mark] for mark in marks_for(message))
 
     def bonus(place: Place) -> float:
         return _KIND * (0.25 * (place in facts) + 0.5 * (place in own) + 0.25 * (place in kind))

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from chat.memory.marks import MARKS, marks
+from chat.memory.marks import marks_of
 from chat.memory.passages import SPEAKERS
 from chat.memory.scores import Place
 from chat.memory.wanted import spaced
@@ -18,8 +18,11 @@ from chat.memory.windows import MOST, windows
 
 _MISSING = """
     SELECT id, role, text FROM chat_message
-    WHERE conversation_id = %s AND status NOT IN ('queued', 'streaming') AND text <> ''
-    AND NOT EXISTS (SELECT 1 FROM chat_search_content WHERE chat_search_content.id = chat_message.id * 4096)
+    WHERE status NOT IN ('queued', 'streaming') AND text <> '' AND id IN (
+        SELECT id FROM chat_message
+        WHERE conversation_id = %s
+        AND NOT EXISTS (SELECT 1 FROM chat_search_content WHERE chat_search_content.id = chat_message.id * 4096)
+    )
 """
 _ADD = "INSERT INTO chat_search (rowid, conversation, text, marks) VALUES (%s, %s, %s, %s)"
 _FIND = "SELECT %s, rowid FROM chat_search WHERE chat_search MATCH %s"
@@ -37,7 +40,7 @@ def add_missing(conversation: uuid.UUID) -> int:
     with transaction.atomic():  # the texts are read again under the lock: nothing comes in that has been forgotten
         missing = _missing(conversation)
         rows = [
-            (pk * MOST + at, conversation.hex, spaced(window), " ".join(sorted(marks(SPEAKERS[role], window))))
+            (pk * MOST + at, conversation.hex, spaced(window), " ".join(sorted(marks_of(SPEAKERS[role], window))))
             for pk, role, text in missing
             for at, window in enumerate(windows(text) or [""])
         ]
@@ -51,9 +54,9 @@ def find(conversation: uuid.UUID, terms: Iterable[str]) -> Mapping[str, set[Plac
     return _find(conversation, "text", terms)
 
 
-def marked(conversation: uuid.UUID) -> Mapping[str, set[Place]]:
-    """Which windows of a conversation have each of the marks of chat.memory.marks."""
-    return _find(conversation, "marks", MARKS)
+def marked(conversation: uuid.UUID, marks: Iterable[str]) -> Mapping[str, set[Place]]:
+    """Which windows of a conversation have each of these marks of chat.memory.marks."""
+    return _find(conversation, "marks", marks)
 
 
 def compact() -> None:

@@ -61,12 +61,12 @@ def by_meaning(conversation: uuid.UUID, question: Vectors, fingerprint: str, can
     """How near each window of the candidates is to the question: the cosine, at least 0."""
     stored = Vector.objects.filter(message__conversation=conversation, fingerprint=fingerprint).order_by("pk")
     rows = [(pk, values) for pk, values in stored.values_list("pk", "values") if pk in candidates]
-    parts = [np.frombuffer(values, "<f2").reshape(-1, len(question)) for _, values in rows]
-    places = [(pk, at) for (pk, _), part in zip(rows, parts, strict=True) for at in range(len(part))]
-    if not places:
+    if not rows:
         return {}
-    cosines = np.concatenate(parts).astype(np.float32) @ question
-    return {place: float(cosine) for place, cosine in zip(places, cosines, strict=True) if cosine > 0}
+    matrix = np.frombuffer(b"".join(values for _, values in rows), "<f2").reshape(-1, len(question))
+    places = ((pk, at) for pk, values in rows for at in range(len(values) // (2 * len(question))))
+    cosines = (matrix.astype(np.float32) @ question).tolist()
+    return {place: cosine for place, cosine in zip(places, cosines, strict=True) if cosine > 0}
 
 
 def _counting(text: str) -> Sequence[str]:
