@@ -14,7 +14,7 @@ _LABELS = {
     "turns": "Messages, word by word",
     "verbatim": "Messages, word by word",
     "recalled": "Recalled passages",
-    "message": "The message",
+    "message": "The new message",
     "free": "Free",
     "reserve": "Kept for the reply",
 }

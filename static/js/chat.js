@@ -93,6 +93,7 @@ pins.addEventListener("pinned", ({ detail: { id: message, isPinned } }) => {
   memory.refresh();
 });
 pins.addEventListener("refused", ({ detail }) => notify(detail));
+memory.addEventListener("said", ({ detail }) => announce(detail));
 memory.addEventListener("jump", async ({ detail }) => {
   const isShown = await reveal(element("messages"), detail);
   if (!isShown) notify("This message is not in the version of the conversation that is shown.");

@@ -7,7 +7,7 @@ const isNarrow = matchMedia("(max-width: 64rem)");
 const element = (id) => document.getElementById(id);
 const number = new Intl.NumberFormat("en");
 
-/** Events: `jump` (detail: the id of a message that is to be shown). */
+/** Events: `jump` (detail: the id of a message that is to be shown), `said` (detail: what has come of a wish). */
 export class Memory extends EventTarget {
   #panel = element("memory");
   #body = element("memory-body");
@@ -107,6 +107,8 @@ export class Memory extends EventTarget {
       next.focus({ preventScroll: true });
     }
     this.#count();
+    const said = this.#body.querySelector("[role='status']")?.textContent.trim();
+    if (said) this.dispatchEvent(new CustomEvent("said", { detail: said }));
   }
 
   #stops() {
