@@ -43,7 +43,8 @@ class ScriptedRunner:
 
     `script` gets the whole prompt as text and gives what the reply says; the reply then ends. `step_seconds` and
     `prompt_token_seconds` are how long steps take. With `steps`, a semaphore, each step waits for a permit, so that
-    a test decides when something happens. `batches` keeps the sizes of all steps, for assertions.
+    a test decides when something happens. A parked token takes `token_bytes`, at least 8. `batches` keeps the sizes of
+    all steps, for assertions.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class ScriptedRunner:
         template: str = CHATML,
         name: str = "Scripted",
         can_trim: bool = True,
+        token_bytes: int = 8,
     ) -> None:
         self._words: dict[bytes, int] = {text.encode(): token for token, text in enumerate(_CONTROLS)}
         self._texts: list[bytes] = list(self._words)
@@ -67,6 +69,7 @@ class ScriptedRunner:
         self._said: dict[int, Iterator[Say | None]] = {}
         self._cache: dict[int, list[int]] = {slot: [] for slot in range(slots)}
         self._samplers: set[int] = set()
+        self._token_bytes = token_bytes
         self._step_seconds, self._prompt_token_seconds, self._steps = step_seconds, prompt_token_seconds, steps
         self._interrupted = threading.Event()
         self.batches: list[list[tuple[int, int]]] = []
@@ -134,17 +137,19 @@ class ScriptedRunner:
         return len(self._cache[slot])
 
     def state_size(self, slot: int) -> int:
-        """Eight bytes a token."""
-        return 8 * len(self._cache[slot])
+        """So many bytes a token."""
+        return self._token_bytes * len(self._cache[slot])
 
     def park(self, slot: int) -> memoryview | None:
-        """The pretended cache as numbers."""
-        return memoryview(array("q", self._cache[slot]).tobytes()) if self._cache[slot] else None
+        """The pretended cache as numbers, and then nothing up to its size."""
+        numbers = array("q", self._cache[slot]).tobytes()
+        return memoryview(numbers.ljust(self.state_size(slot), b"\0")) if numbers else None
 
     def unpark(self, slot: int, state: memoryview) -> int:
         """Take these numbers for the pretended cache."""
-        self._cache[slot] = array("q", bytes(state)).tolist()
-        return len(self._cache[slot])
+        count = state.nbytes // self._token_bytes
+        self._cache[slot] = array("q", bytes(state[: 8 * count])).tolist()
+        return count
 
     def decode(self, batch: Batch) -> Outcome:
         """Check that the work fits the cache exactly, take the time it is said to take, and say the next words."""
