@@ -50,6 +50,7 @@ class Parking:
         self._parked: list[Parked] = []  # the oldest first
         self.num_bytes = 0
         self.num_restored = 0
+        self.is_closing = False  # then nothing is too much for the shelf
 
     @property
     def num_parked(self) -> int:
@@ -87,7 +88,7 @@ class Parking:
 
     def take(self, request: Request, more_than: int) -> Parked | None:
         """Give away the copy that spares this request most tokens, if these are enough more than `more_than`."""
-        fetched, request.fetched = request.fetched, None
+        fetched = _fetched_for(request)
         copies = [*self._of(request.cache_key), *([fetched] if fetched else [])]
         best = max(copies, key=lambda parked: self.usable(parked, request), default=None)
         if best and self.usable(best, request) < more_than + WORTHWHILE:
@@ -100,8 +101,7 @@ class Parking:
 
     def give_up(self, request: Request) -> None:
         """A request ends that was never given a slot: keep what was fetched for it."""
-        fetched, request.fetched = request.fetched, None
-        if fetched and not request.is_forgotten:
+        if fetched := _fetched_for(request):
             self.add(fetched)
 
     def usable(self, parked: Parked, request: Request) -> int:
@@ -124,10 +124,11 @@ class Parking:
             self._shelf.forget(key)
 
     def close(self) -> None:
-        """Give everything to the shelf, what was parked last first, and wait for it."""
+        """Give everything to the shelf, and wait for it."""
+        self.is_closing = True
+        for parked in self._parked:
+            self._put_away(parked)
         if self._shelf:
-            for parked in reversed(self._parked):
-                self._shelf.put(parked, always=True)
             self._shelf.close()
         self._parked.clear()
         self.num_bytes = 0
@@ -146,11 +147,17 @@ class Parking:
 
     def _put_away(self, parked: Parked) -> None:
         if self._shelf:
-            self._shelf.put(parked)
+            self._shelf.put(parked, always=self.is_closing)
 
     def _remove(self, parked: Parked) -> None:
         self._parked.remove(parked)
         self.num_bytes -= parked.state.nbytes
+
+
+def _fetched_for(request: Request) -> Parked | None:
+    """What the shelf gave for a request, once; nothing when its conversation was deleted meanwhile."""
+    fetched, request.fetched = request.fetched, None
+    return None if request.is_forgotten else fetched
 
 
 def usable(tokens: list[int], prompt: list[int], *, can_trim: bool) -> int:

@@ -113,8 +113,9 @@ class FileShelf:
                     request.is_forgotten = True
 
     def close(self) -> None:
-        """Write what waits, as far as that is quickly done, and end."""
+        """Write what waits, what was parked last first, as far as that is quickly done, and end."""
         with self._work:
+            self._waiting = deque(sorted(self._waiting, key=lambda parked: parked.parked_at, reverse=True))
             self._closes_at = time.monotonic() + _SECONDS_TO_CLOSE
             self._work.notify_all()
         self._thread.join(2 * _SECONDS_TO_CLOSE)

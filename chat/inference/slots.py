@@ -100,6 +100,7 @@ class SlotTable:
     def park_all(self) -> None:
         """Copy what all slots hold, the one that was used last at the end; nothing is decoded afterwards."""
         if self._parking:
+            self._parking.is_closing = True
             for slot in sorted(self._slots, key=lambda slot: slot.last_used):
                 if len(slot.tokens) >= WORTHWHILE and not (slot.request and slot.request.is_forgotten):
                     self._parking.park(slot.index, slot.key, slot.tokens)

@@ -134,6 +134,16 @@ async def test_a_full_queue_refuses(scripted):
     await waiting.aclose()
 
 
+async def test_a_running_reply_is_never_thrown_out_however_many_come(scripted):
+    """A slot has room for a whole context: each reply goes on to the end of that."""
+    engine, runner = scripted(endless, slots=2, context=64)
+    asks = [request(engine, "x", owner=f"p{number}", cache_key=f"{number}") for number in range(12)]
+    ends = await asyncio.gather(*[answer(engine, ask) for ask in asks])
+    assert {end.reason for _, end in ends} == {"length"}
+    assert {end.usage.prompt_tokens + end.usage.completion_tokens for _, end in ends} == {64}
+    assert len(runner.prompts) == 12
+
+
 async def test_a_summary_gives_its_slot_to_a_person(scripted):
     engine, _ = scripted(endless, slots=1)
     summary = engine.generate(request(engine, "x", priority=Priority.SUMMARY))

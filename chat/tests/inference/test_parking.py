@@ -155,3 +155,23 @@ def test_a_forgotten_conversation_does_not_come_back():
     desk.parking.forget("alice")
     assert desk.ask(range(120)).num_cached == 0
     assert desk.parking.num_bytes == 8 * 100  # bob's
+
+
+def test_what_was_fetched_for_a_request_that_gives_up_is_kept():
+    desk = Desk()
+    desk.ask(range(100))
+    desk.ask(range(1000, 1100), key="bob")
+    waiting = Request(list(range(120)), GREEDY, cache_key="alice")
+    waiting.fetched = desk.parking.take(waiting, 0)
+    desk.slots.give_up(waiting)
+    assert desk.ask(range(120)).num_restored == 100
+
+
+def test_what_was_fetched_for_a_forgotten_conversation_is_not_used():
+    desk = Desk()
+    desk.ask(range(100))
+    desk.ask(range(1000, 1100), key="bob")
+    waiting = Request(list(range(120)), GREEDY, cache_key="alice", num_shared=0)
+    waiting.fetched, waiting.is_forgotten = desk.parking.take(waiting, 0), True
+    desk.slots.take(waiting)
+    assert waiting.num_cached == 0

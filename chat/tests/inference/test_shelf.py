@@ -231,3 +231,20 @@ def test_one_process_at_a_time_uses_a_directory(shelves, tmp_path):
     shelves()
     with pytest.raises(BlockingIOError):
         FileShelf(tmp_path, "model", MIB)
+
+
+def test_at_the_end_all_is_written_and_what_was_parked_last_comes_first(shelves, tmp_path, monkeypatch):
+    monkeypatch.setattr(shelf, "_MOST_WAITING", 0)
+    slow, kept, written = Slow(monkeypatch), shelves(), []
+    finish = kept._finish
+    monkeypatch.setattr(kept, "_finish", lambda *what: [written.append(what[1].parked_at), finish(*what)])
+    for age in (1, 2, 3):
+        kept.put(copy(str(age), parked_at=age), always=True)
+    assert slow.begun.wait(10)
+    closing = threading.Thread(target=kept.close)
+    closing.start()
+    wait_until(lambda: kept._closes_at)
+    slow.go_on.set()
+    closing.join(10)
+    assert written == [1, 3, 2]  # the first was begun before
+    assert len(files(tmp_path)) == 3
