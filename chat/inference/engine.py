@@ -218,9 +218,8 @@ class Engine:
             self._scheduler.add(request)
         except QueueFull as error:
             self._fail(request, error)
-        else:
-            if request.is_cancelled:  # before it came here
-                self._end(request, FinishReason.CANCELLED)
+        if request.is_cancelled:  # before it came here
+            self._end(request, FinishReason.CANCELLED)
 
     def _drop(self, cache_key: str) -> None:
         """Forget a conversation: its copies, its free slots, and those of its requests when they end."""
@@ -236,8 +235,6 @@ class Engine:
         for request in self._scheduler.give_way():
             self._end(request, FinishReason.PREEMPTED)
         for request in self._scheduler.admit():
-            self._counts["cached"] += request.num_cached
-            self._counts["restored"] += request.num_restored
             assert request.slot is not None, "an admitted request has a slot"
             try:
                 self._runner.open_sampler(request.slot, request.sampling, request.prompt)
@@ -265,7 +262,7 @@ class Engine:
             return
         if request.slot is not None:
             self._runner.close_sampler(request.slot)
-        self._scheduler.remove(request)
+        self._leave(request)
         request.finished = reason
         self._tell(self._observer.ended, request, reason)
         if reason is FinishReason.PREEMPTED:
@@ -278,15 +275,20 @@ class Engine:
         slot = request.slot
         if slot is not None:
             self._runner.close_sampler(slot)
-        self._scheduler.remove(request)
+        self._leave(request)
         if slot is not None:
             self._slots.forget(slot)
         request.finished = FinishReason.ERROR
         self._tell(self._observer.ended, request, "refused" if isinstance(error, QueueFull) else FinishReason.ERROR)
         reply.fail(error)
 
+    def _leave(self, request: Request) -> None:
+        self._scheduler.remove(request)
+        self._counts["cached"] += request.num_cached
+        self._counts["restored"] += request.num_restored
+
     def _fail_running(self, reason: str) -> None:
-        """After a failed step nobody knows what the caches hold: end what ran, and forget it."""
+        # After a failed step nobody knows what the caches hold.
         for request in list(self._scheduler.running):
             self._fail(request, EngineFailed(reason))
 

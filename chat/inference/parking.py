@@ -116,6 +116,14 @@ class Parking:
         self._runner.trim(slot, 0)
         return []
 
+    def copy(self, source: int, slot: int, tokens: list[int]) -> bool:
+        """Copy what one slot holds, exactly these tokens, into another; that one is empty where it does not succeed."""
+        state = self._runner.park(source)
+        if state and self._runner.unpark(slot, state) == len(tokens):
+            return True
+        self._runner.trim(slot, 0)
+        return False
+
     def forget(self, key: str) -> None:
         """Drop all copies of a conversation."""
         for parked in self._of(key):

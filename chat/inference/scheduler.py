@@ -5,8 +5,9 @@ from collections import deque
 
 from chat.inference.batch import Batch, Outcome, Sampled, Work
 from chat.inference.estimate import Speeds, forecast
+from chat.inference.parking import WORTHWHILE, common_prefix
 from chat.inference.request import Priority, Queued, QueueFull, Request
-from chat.inference.slots import SlotTable
+from chat.inference.slots import SlotTable, allowed
 
 
 class Scheduler:
@@ -101,9 +102,13 @@ class Scheduler:
         works = [_work(request, 1) for request in writing]
         budget = self._busy_batch if writing else self._batch
         budget = min(budget, self._batch - len(works))
-        for request in reading:
+        for place, request in enumerate(reading):
             if budget <= 0:
                 break
+            if request.num_computed == request.num_cached:
+                if _is_being_read(request, reading[:place]):
+                    continue
+                self.slots.borrow(request)
             work = _work(request, budget)
             budget -= len(work.tokens)
             works.append(work)
@@ -170,6 +175,16 @@ class Scheduler:
         expected = forecast(self.running, self._in_turn(), len(self.slots), self.speeds)
         seconds = (ahead.slot for request, ahead in expected.items() if owner in (None, request.owner))
         return max(1, min(120, round(min(seconds, default=0.0))))
+
+
+def _is_being_read(request: Request, others: list[Request]) -> bool:
+    """Whether one of those before it still reads what this request can copy then: it would come after them anyway."""
+    for other in others:
+        if other.cache_key == request.cache_key or request.num_shared:
+            common = allowed(common_prefix(other.prompt, request.prompt), other.cache_key, request)
+            if common >= request.num_cached + WORTHWHILE and other.num_computed < common:
+                return True
+    return False
 
 
 def _work(request: Request, budget: int) -> Work:

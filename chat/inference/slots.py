@@ -25,10 +25,15 @@ class Slot:
         tell what somebody else has written. Only the part that is the same for everybody is.
         """
         common = common_prefix(self.tokens, request.prompt)
-        if self.key != request.cache_key or not self.key:
-            common = min(common, request.num_shared)
-        # The last token is always read again: its logits are what the reply begins from.
-        return min(common, len(request.prompt) - 1)
+        return allowed(common, self.key, request)
+
+
+def allowed(common: int, key: str, request: Request) -> int:
+    """How many of `common` tokens a request may use of what `key` has read."""
+    if key != request.cache_key or not key:
+        common = min(common, request.num_shared)
+    # The last token is always read again: its logits are what the reply begins from.
+    return min(common, len(request.prompt) - 1)
 
 
 class SlotTable:
@@ -72,6 +77,23 @@ class SlotTable:
         request.slot, request.num_computed, request.num_cached = slot.index, keep, keep
         request.num_restored = min(request.num_restored, keep)
         return slot
+
+    def borrow(self, request: Request) -> None:
+        """Before a request reads its first token: copy what another slot has of its prompt, if that spares enough."""
+        if not self._parking or request.slot is None:
+            return
+        slot = self._slots[request.slot]
+        lender = max(self._slots, key=lambda other: other.reusable(request))
+        gain = lender.reusable(request)
+        if gain < request.num_cached + WORTHWHILE or (gain < len(lender.tokens) and not self._parking.can_trim):
+            return
+        slot.tokens = list(lender.tokens) if self._parking.copy(lender.index, slot.index, lender.tokens) else []
+        keep = min(gain, len(slot.tokens))
+        if keep < len(slot.tokens):
+            keep = self._trim(slot.index, keep)
+        slot.tokens = list(request.prompt[:keep])
+        request.num_computed = request.num_cached = keep
+        request.num_restored = 0
 
     def give_back(self, request: Request) -> None:
         """Free the request's slot; its tokens stay for the conversation's next turn, unless that was deleted."""
