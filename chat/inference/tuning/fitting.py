@@ -67,14 +67,13 @@ def _fit_threads(found: Settings, probe: Probe, tokens: Sequence[int], sizes: Si
 
 
 def _fit_batches(found: Settings, probe: Probe, tokens: Sequence[int], sizes: Sizes, _: Machine) -> Settings:
-    """Longer prompts and replies than elsewhere, since attention and batches matter there."""
+    """Longer prompts than elsewhere, since attention and batches matter there."""
     longer = replace(sizes, reading=min(len(tokens), sizes.reading * 2))
-    depth = min(len(tokens), sizes.reading)
 
     def trial(micro_batch: int, flash_attention: bool) -> Speeds:
         probe.set_up(threads=found.threads, micro_batch=micro_batch, flash_attention=flash_attention)
         probe.read(tokens[:8])
-        return speeds(probe, tokens, longer, depth=depth)
+        return speeds(probe, tokens, longer)
 
     variants = [(MICRO_BATCH, True), *((size, True) for size in _MICRO_BATCHES), (MICRO_BATCH, False)]
     names = ["usual batches", *(f"batches of {size}" for size in _MICRO_BATCHES), "no flash attention"]
@@ -88,7 +87,7 @@ def _fit_busy_batch(found: Settings, probe: Probe, tokens: Sequence[int], sizes:
     steps: dict[int, list[float]] = {size: [] for size in (0, *_PIECES)}
     for _round in range(_ROUNDS):
         for size, seen in steps.items():
-            seen.append(probe.write(_WRITERS, max(2, sizes.steps // 4), tokens[:32], beside=size))
+            seen.append(probe.write(_WRITERS, max(2, sizes.steps // 4), tokens[:8], beside=size))
     alone, *beside = (median(seen) for seen in steps.values())
     return replace(found, busy_batch=choose_busy_batch(alone, dict(zip(_PIECES, beside, strict=True))))
 

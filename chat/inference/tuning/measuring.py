@@ -13,6 +13,8 @@ from chat.inference.tuning.probe import SLOTS, Probe
 # Our own prose and code, in several languages, under this project's licence.
 TEXT = (Path(__file__).parent / "text.txt").read_text(encoding="utf-8")
 
+_DEPTH = 8
+
 Trial = Callable[[], Speeds]
 
 
@@ -40,12 +42,12 @@ def fitting(probe: Probe, tokens: Sequence[int], most: Sizes) -> Sizes:
     )
 
 
-def speeds(probe: Probe, tokens: Sequence[int], sizes: Sizes, *, depth: int = 32) -> Speeds:
-    """One measurement of each kind; replies are written after `depth` tokens."""
+def speeds(probe: Probe, tokens: Sequence[int], sizes: Sizes) -> Speeds:
+    """One measurement of each kind; replies are written after few tokens, since these must be read for each of eight."""
     return Speeds(
         reading=sizes.reading / probe.read(tokens[: sizes.reading]),
-        writing=1 / probe.write(1, sizes.steps, tokens[:depth]),
-        writing_many=SLOTS / probe.write(SLOTS, max(2, sizes.steps // 2), tokens[:depth]),
+        writing=1 / probe.write(1, sizes.steps, tokens[:_DEPTH]),
+        writing_many=SLOTS / probe.write(SLOTS, max(2, sizes.steps // 2), tokens[:_DEPTH]),
     )
 
 
