@@ -43,7 +43,7 @@ def fitting(probe: Probe, tokens: Sequence[int], most: Sizes) -> Sizes:
 
 
 def speeds(probe: Probe, tokens: Sequence[int], sizes: Sizes) -> Speeds:
-    """One measurement of each kind; replies are written after few tokens, since these must be read for each of eight."""
+    """One measurement of each kind; replies are written after few tokens, which are read once for each of eight."""
     return Speeds(
         reading=sizes.reading / probe.read(tokens[: sizes.reading]),
         writing=1 / probe.write(1, sizes.steps, tokens[:_DEPTH]),
