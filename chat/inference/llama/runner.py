@@ -152,12 +152,12 @@ class LlamaRunner:
             outcome.sampled[slot] = self._samplers[slot].sample(self._context, row)
         return outcome
 
-    def logits(self, slot: int, tokens: Sequence[int]) -> list[float]:
-        """For tests: the logits behind these tokens, read into an empty slot; `vocabulary_size` numbers."""
-        self.trim(slot, 0)
-        for start in range(0, len(tokens), self.info.batch):
-            part = tokens[start : start + self.info.batch]
-            self._put(0, slot, start, part, samples=True)
+    def logits(self, slot: int, tokens: Sequence[int], start: int = 0) -> list[float]:
+        """For tests: the logits behind these tokens, read behind `start` others; `vocabulary_size` numbers."""
+        self.trim(slot, start)
+        for at in range(0, len(tokens), self.info.batch):
+            part = tokens[at : at + self.info.batch]
+            self._put(0, slot, start + at, part, samples=True)
             self._batch.n_tokens = len(part)
             if code := llama_cpp.llama_decode(self._context, self._batch):
                 raise StepFailed(f"llama_decode: {code}")
