@@ -77,7 +77,7 @@ def compact_memory(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
 @never_cache
 @login_required
 def pin_message(request: PersonRequest, pk: uuid.UUID, message: int) -> HttpResponse:
-    """Keep a message word by word from now on (`pinned=1`), or no longer."""
+    """Keep a message word for word from now on (`pinned=1`), or no longer."""
     conversation = visible(request, pk)
     pinned = get_object_or_404(conversation.messages, pk=message)
     try:

@@ -60,7 +60,7 @@ def words(answer):
 
 def test_before_anything_is_summarised_it_says_so(ask, model):
     shown = words(ask("memory"))
-    assert "Nothing is summarised yet: all 4 messages are shown to the model word by word." in shown
+    assert "Nothing is summarised yet: all 4 messages are shown to the model word for word." in shown
     assert "None. A message that you pin" in shown
     assert "Versions" not in shown
     assert "% of the context is used" in shown
@@ -72,7 +72,7 @@ def test_it_says_what_is_remembered_by_whom_and_what_it_stands_for(ask, summary,
     assert "The dog is called Rex." in shown
     assert "It stands for 2 messages" in shown
     assert "My dog is called Rex." in shown
-    assert "2 newer messages are shown to the model word by word." in shown
+    assert "2 newer messages are shown to the model word for word." in shown
 
 
 def test_without_a_model_everything_but_the_tokens_is_shown(ask, summary):
