@@ -36,11 +36,11 @@ class Budget:
         """The shares that suit a context, from a few hundred to tens of thousands of tokens.
 
         Far apart marks make summaries rare: half of the prompt is folded at once. Above the high mark there is room for
-        a new message, a tenth of the prompt or, in a small context, up to 96 tokens: few messages come before a fold.
+        a new message, a tenth of the prompt or, in a small context, up to 64 tokens: few messages come before a fold.
         """
         reserve = max(1, min(max_reply_tokens, context_tokens // 4))
         prompt = context_tokens - reserve
-        headroom = max(prompt // 10, min(96, prompt // 4))
+        headroom = max(prompt // 10, min(64, prompt // 4))
         summary = min(1024, max(prompt // 5, min(128, prompt // 4)))  # a longer one would take a processor minutes
         return cls(
             context_tokens,

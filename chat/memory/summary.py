@@ -56,7 +56,7 @@ def due(past: Layout, budget: Budget, count: Count) -> int:
 
     starts = [0, *turn_starts(past.turns)]
     least = tokens_from(starts[-1])
-    low = max(budget.low, least + (budget.high - least) // 4)
+    low = max(budget.low, least + (budget.high - least) // 8)
     point = min(bisect_left(starts, True, key=lambda start: tokens_from(start) <= low), len(starts) - 1)
     if point == len(starts) - 1 and tokens_from(starts[-2]) <= budget.high:
         point -= 1
