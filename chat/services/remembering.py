@@ -6,14 +6,18 @@ Those that are not asynchronous are for views. All raise RefusedPost for what ca
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django.conf import settings
 from django.db import transaction
 
 from chat import memory, runtime, transcript
 from chat.database import in_database
+from chat.inference.parking import Parked
+from chat.inference.shelf_file import name_of
 from chat.memory import control, forgetting
 from chat.memory.control import Gauge, Remembered
 from chat.memory.sent import SentMessage, SentPart
@@ -170,7 +174,17 @@ async def _deleted(conversations: Iterable[UUID]) -> None:
 def _drop_caches(conversations: Iterable[UUID]) -> None:
     if model := _model_or_none():
         model.forget(*map(str, conversations))
+    elif settings.LLM_PARK_DIR is not None:
+        _delete_parked(settings.LLM_PARK_DIR, conversations)
     transcript.forget_texts()
+
+
+def _delete_parked(directory: Path, conversations: Iterable[UUID]) -> None:
+    """Without a model nobody minds the files that were parked while there was one."""
+    for conversation in conversations:
+        owner, _, _ = name_of(Parked(str(conversation), [], memoryview(b""))).partition("-")
+        for path in directory.glob(f"{owner}-*"):
+            path.unlink(missing_ok=True)
 
 
 async def _compact(conversation: UUID, leaf: int, model: "LocalChatModel") -> None:

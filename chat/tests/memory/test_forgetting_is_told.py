@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from chat import services
+from chat import runtime, services
+from chat.inference.parking import Parked
+from chat.inference.shelf_file import name_of
 from chat.models import Conversation
 from chat.services import remembering
 from chat.tests.memory.fakes import in_thread
@@ -50,3 +52,17 @@ async def test_deleting_a_person_ends_replies_and_drops_caches(open_tab, convers
     assert (await tab.get("reply.done"))["message"]["status"] == "stopped"
     assert str(conversation.pk) in model.forgotten
     assert not await Conversation.objects.aexists()
+
+
+async def test_without_a_model_parked_files_go_too(conversation, monkeypatch, settings, tmp_path):
+    settings.LLM_PARK_DIR = tmp_path
+    names = [name_of(Parked(str(key), [1, 2, 3], memoryview(b""))) for key in (conversation.pk, "other")]
+    for name in names:
+        (tmp_path / f"{name}.parked").write_bytes(b"state")
+
+    def unavailable():
+        raise runtime.ModelUnavailable("no model")
+
+    monkeypatch.setattr(runtime, "chat_model", unavailable)
+    await services.delete_now(conversation.pk, conversation.owner_id)
+    assert [path.stem for path in tmp_path.iterdir()] == names[1:]
