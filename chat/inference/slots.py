@@ -110,8 +110,10 @@ class SlotTable:
             self._parking.give_up(request)
 
     def record(self, index: int, held: int, tokens: Sequence[int]) -> None:
-        """Set a slot's shadow: its cache holds the first `held` of these tokens."""
-        self._slots[index].tokens = list(tokens[:held])
+        """Its cache holds the first `held` of these tokens now; they go on from what it held before."""
+        shadow = self._slots[index].tokens
+        del shadow[held:]
+        shadow.extend(tokens[len(shadow) : held])
 
     def forget(self, index: int) -> None:
         """Empty a slot's cache and its shadow."""
