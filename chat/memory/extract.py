@@ -168,10 +168,11 @@ def _value(speaker: str, sentence: str, num_names: int, num_numbers: int) -> flo
         return 0
     value = 0.3 + min(num_numbers, 2) + min(num_names, 2) * 0.8
     if speaker != "Assistant":
-        own = 1.5 if _OWN.search(sentence) else 0
-        value += (own if not _OTHERS.search(sentence) else own / 3) + 0.5
+        value += 1.5 * bool(_OWN.search(sentence)) + 0.5
     value += 1.2 * bool(_MARKED.search(sentence)) + 0.8 * bool(_UPDATE.search(sentence))
     value += 0.6 * ("@" in sentence or "://" in sentence)
+    if _OTHERS.search(sentence):
+        value *= 0.5
     if sentence.endswith(("?", "？", "؟", "?”", '?"')):
         value *= 0.2
     if speaker == "Assistant":

@@ -117,3 +117,42 @@ def test_a_long_backlog_takes_no_time_worth_naming():
     began = time.perf_counter()
     extract("", turns, within(200))
     assert time.perf_counter() - began < 5  # a quadratic one would take minutes
+
+
+def test_what_a_sentence_begins_with_is_no_part_of_the_fact():
+    notes = notes_of("By the way: I live in Lyon.", "Ok.", "Oh, by the way, my dog is called Rex.")
+    assert notes == "User: I live in Lyon. my dog is called Rex."
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("By the way: I live in Lyon.", "I have moved to Leeds."),
+        ("My boss is called Hugo.", "My new boss is called Greta."),
+        ("My car is a Volvo.", "By the way: Correction: My car is a Skoda."),
+        ("My daughter was born on 3 May.", "It has changed: My daughter was born on 14 May."),
+    ],
+)
+def test_updates_are_known_however_they_begin(older, newer):
+    notes = notes_of(older, "Noted.", newer)
+    assert newer.removeprefix("By the way: ") in notes
+    assert older.removeprefix("By the way: ") not in notes.replace("(earlier) " + older, "")
+
+
+@pytest.mark.parametrize(
+    "withdrawal",
+    [
+        "Forget what I said about my allergy; it was wrong.",
+        "Please disregard what I told you about my allergy.",
+        "What I said about my allergy is not true any more.",
+    ],
+)
+def test_what_was_withdrawn_is_marked_and_the_rest_is_not(withdrawal):
+    notes = notes_of("I am allergic to mustard.", "Noted.", "My dog is called Rex.", "Nice.", withdrawal)
+    assert "(earlier) I am allergic to mustard." in notes
+    assert "(earlier) My dog" not in notes
+
+
+def test_what_is_ones_own_outlives_what_is_somebody_elses():
+    notes = notes_of("My neighbour's dog is called Anton.", "Ok.", "Every morning I take aspirin.", num_words=7)
+    assert notes == "User: Every morning I take aspirin."
