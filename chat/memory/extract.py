@@ -45,12 +45,14 @@ _LEAD = re.compile(
 _NEWS = re.compile(r"^(?:correction|update|it has changed|that has changed|korrektur)[,:]? +", re.IGNORECASE)
 # Things of somebody else, of whom the person only speaks: worth less than what is his own.
 _OTHERS = re.compile(
-    r"\b(?:my|our) (?:\w+ ){0,2}\w+(?:'s|s') \w|\b(?:his|her|their) \w|\b(?:der|die|das) \w+ (?:der|des|meiner|meines) ",
+    r"\b(?:my|our) (?:\w+ ){0,2}\w+(?:'s|s') \w|\b(?:his|her|their) \w"
+    r"|\b(?:der|die|das) \w+ (?:der|des|meiner|meines) ",
     re.IGNORECASE,
 )
 # "Forget what I said about the dog": what was said of it before does not hold any more.
 _WITHDRAWAL = re.compile(
-    r"\b(?:forget|disregard|ignore) (?:what|that|everything) (?:\w+ ){0,3}(?:said|told|wrote) (?:\w+ )?(?:about|of) (.+)"
+    r"\b(?:forget|disregard|ignore) (?:what|that|everything) (?:\w+ ){0,3}(?:said|told|wrote) (?:\w+ )?"
+    r"(?:about|of) (.+)"
     r"|\bwhat i (?:said|told you|wrote) about (.+?) (?:is|was)(?:n't| not| no longer) (?:true|right|correct)\b"
     r"|\bvergiss,? was ich über (.+?) gesagt",
     re.IGNORECASE,
