@@ -24,7 +24,7 @@ def settle(hits: Sequence[Hit], shown: Iterable[BaseMessage] = ()) -> list[Hit]:
     """
     since = shown if hits else ()
     told = {int(turn.id): _Told.of(USER, turn.text) for turn in since if turn.id and isinstance(turn, HumanMessage)}
-    told |= {hit.said.pk: _Told.of(hit.said.speaker, hit.said.text) for hit in hits}
+    told |= {hit.said.pk: _Told.of(hit.said.speaker, hit.quote()) for hit in hits}
     settled = {hit.said.pk: hit for hit in hits}
     for hit in sorted(hits, key=lambda hit: hit.said.pk):
         old = told[hit.said.pk]
@@ -52,7 +52,7 @@ class _Told:
     @classmethod
     def of(cls, speaker: str, text: str) -> Self:
         """The sentences of a text."""
-        return cls(speaker, {one: Shape(one) for one in sentences(text)[:_MOST_SENTENCES]})
+        return cls(speaker, {one: Shape(one) for raw in sentences(text)[:_MOST_SENTENCES] if (one := raw.strip("… "))})
 
     def replaced(self, older: "_Told") -> Iterator[tuple[str, bool]]:
         """The sentences of an older message of the same person that this one replaces, and whether by the same."""

@@ -65,7 +65,8 @@ def by_meaning(conversation: uuid.UUID, question: Vectors, fingerprint: str, can
         return {}
     matrix = np.frombuffer(b"".join(values for _, values in rows), "<f2").reshape(-1, len(question))
     places = ((pk, at) for pk, values in rows for at in range(len(values) // (2 * len(question))))
-    cosines = (matrix.astype(np.float32) @ question).tolist()
+    # Not `@`, which takes several threads for so few numbers and waits for them while replies are written.
+    cosines = np.einsum("ij,j->i", matrix.astype(np.float32), question).tolist()
     return {place: cosine for place, cosine in zip(places, cosines, strict=True) if cosine > 0}
 
 
