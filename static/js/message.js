@@ -53,7 +53,7 @@ export class Message {
     return (this.#parts.text ?? this.#parts.source.content).textContent;
   }
 
-  /** Whether it is always shown to the model word by word. */
+  /** Whether it is always shown to the model word for word. */
   set pinned(isPinned) {
     this.#article.toggleAttribute("data-pinned", isPinned);
     this.#parts.pin.value = isPinned ? "0" : "1";
