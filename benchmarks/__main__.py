@@ -53,6 +53,8 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     if options.quick:
         options.turns = 1
+    if options.only and options.markdown:
+        parser.error("The page has the whole table: leave out --only or --markdown.")
     for file in (options.model, options.tuned):
         if file and not file.is_file():
             parser.error(f"There is no file {file}.")
