@@ -1,5 +1,6 @@
 """Runs the site: web server and model in this one process, until Ctrl-C or SIGTERM."""
 
+import contextlib
 import os
 from typing import Any
 
@@ -58,8 +59,12 @@ def _check_data() -> None:
 
 def _application() -> Any:
     """The site; importing it starts the engine."""
+    from chat.memory.purging import purge
     from chatsite.asgi import application
 
+    with contextlib.suppress(DatabaseError):
+        purge()  # what an earlier process deleted, and was killed before it could purge
+    connection.close()
     return application
 
 
