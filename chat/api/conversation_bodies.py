@@ -93,6 +93,21 @@ class ConversationMessage(Schema):
 
 
 _AS_STORED = ("id", "role", "status", "text", "reasoning", "error", "client_id", "model", "usage", "created_at")
+_PART = ("kind", "num_tokens", "messages", "summary")
+
+
+class ReadMessage(ConversationMessage):
+    """A message with what only a reader asks for."""
+
+    pinned: bool
+    sent: dict[str, Any] = Field(description="Of a reply: what the model was shown for it, as counts and ids.")
+
+    @classmethod
+    def of(cls, row: Message) -> "ReadMessage":
+        """A row as programs read it."""
+        parts = [dict(zip(_PART, part, strict=True)) for part in row.sent.get("parts", [])]
+        sent = row.sent | {"parts": parts} if row.sent else {}
+        return cls(**ConversationMessage.of(row).dict(exclude={"object"}), pinned=row.pinned, sent=sent)
 
 
 class ConversationList(Schema):
@@ -107,7 +122,7 @@ class ConversationList(Schema):
 class ConversationWithMessages(ConversationBody):
     """A conversation with some of its messages, oldest first; `earlier` is the `before` of those in front of them."""
 
-    messages: list[ConversationMessage]
+    messages: list[ReadMessage]
     earlier: int | None
 
 

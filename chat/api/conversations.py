@@ -20,9 +20,9 @@ from chat.api.conversation_bodies import (
     Changes,
     ConversationBody,
     ConversationList,
-    ConversationMessage,
     ConversationWithMessages,
     NewConversation,
+    ReadMessage,
 )
 from chat.api.described import answers_of
 from chat.api.errors import invalid
@@ -84,7 +84,7 @@ async def read_conversation(
         rows = here.messages.defer("token_ids").filter(pk__in=path[start:end])
         return ConversationWithMessages(
             **ConversationBody.of(here).dict(),
-            messages=[ConversationMessage.of(row) for row in rows],
+            messages=[ReadMessage.of(row) for row in rows],
             earlier=path[start] if start else None,
         )
 

@@ -63,7 +63,8 @@ async def test_a_stream_tells_what_the_whole_answer_tells(serve, program):
     assert set(kinds[2:-1]) <= {"reply.delta", "reply.queued"}
     assert "".join(event.get("text", "") for event in events) == whole["reply"]["text"]
     assert events[-1]["message"]["text"] == whole["reply"]["text"]
-    assert [events[0]["message"], events[-1]["message"]] == (await program.get(where)).body["messages"]
+    for told, read in zip((events[0], events[-1]), (await program.get(where)).body["messages"], strict=True):
+        assert told["message"].items() <= read.items()
     assert events[0]["branched"]
 
 
@@ -215,3 +216,18 @@ async def test_a_text_is_cleaned_as_on_the_page(serve, program, raw):
     serve()
     message = (await say(program, await make(program), raw))["message"]
     assert message["text"] == clean(raw)
+
+
+async def test_a_conversation_tells_what_was_sent_for_each_reply(serve, program):
+    serve()
+    where = await make(program)
+    answer = await say(program, where, "Hello")
+    question, reply = (await program.get(where)).body["messages"]
+    assert question["sent"] == {}
+    sent = reply["sent"]
+    assert sent["prompt_tokens"] == answer["reply"]["usage"]["prompt_tokens"]
+    assert sum(part["num_tokens"] for part in sent["parts"]) == sent["prompt_tokens"]
+    assert sent["parts"][-1]["kind"] == "message"
+    assert sent["parts"][-1]["messages"] == [question["id"]]
+    assert sent["sampling"]["temperature"] == 0.7
+    assert "Hello" not in str(sent)
