@@ -12,6 +12,7 @@ from typing import Any
 from chat.inference.batch import Batch, ModelInfo, Outcome, Runner, StepFailed
 from chat.inference.config import EngineConfig, choose_parking
 from chat.inference.inbox import Deliver, Inbox
+from chat.inference.mail import Mail
 from chat.inference.observer import Observer, Stats, Unobserved
 from chat.inference.parking import Parking
 from chat.inference.prompt import PromptEncoder
@@ -58,6 +59,7 @@ class Engine:
         )
         self._replies: dict[Request, Reply] = {}
         self._inbox = Inbox(runner)
+        self._mail = Mail()
         self._counts: Counter[str] = Counter()
         self._told = (0, 0.0)  # which state of the queue was told to those who wait, and when
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
@@ -80,16 +82,8 @@ class Engine:
         Leaving the iteration cancels the request within a step. Raises PromptTooLong at once, QueueFull, Preempted,
         and EngineFailed when the engine could not go on.
         """
-        loop = asyncio.get_running_loop()
         events: asyncio.Queue[Event | Exception] = asyncio.Queue()
-
-        def deliver(event: Event | Exception) -> None:
-            try:
-                loop.call_soon_threadsafe(events.put_nowait, event)
-            except RuntimeError:  # the loop is closed: nobody listens any more
-                self.cancel(request)
-
-        self.submit(request, deliver)
+        self.submit(request, self._mail.box(events.put_nowait, lambda: self.cancel(request)))
         try:
             while True:
                 event = await events.get()
@@ -152,6 +146,7 @@ class Engine:
             self._inbox.add(request, deliver)
         except EngineFailed as error:
             deliver(error)
+            self._mail.flush()
 
     # --- The engine's thread ----------------------------------------------------------------------------------------
 
@@ -165,10 +160,13 @@ class Engine:
             except Exception:
                 logger.exception("The engine met an error")
                 self._fail_running("The engine met an internal error; the log has the details.")
+            if not self._scheduler.has_work:
+                self._mail.flush()
         if self._shelf:
             self._slots.park_all()
         for request in list(self._replies):
             self._fail(request, EngineFailed("The model has been shut down."))
+        self._mail.flush()
         self._parking.close()
         self._runner.close()
 
@@ -187,6 +185,7 @@ class Engine:
         self._expire()
         self._admit()
         batch = self._scheduler.schedule()
+        self._mail.flush()
         if not batch.works:
             return
         self._commit(batch, self._decode(batch))

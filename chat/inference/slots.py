@@ -130,12 +130,16 @@ class SlotTable:
                     self._parking.park(slot.index, slot.key, slot.tokens)
 
     def _best(self, free: list[Slot], request: Request) -> Slot:
-        """The slot that holds this conversation, else the one that was not used for the longest time."""
+        """The slot that holds this conversation, else one beside those at work, else the one unused for longest.
+
+        Neighbours are decoded together (chat.inference.scheduler says why); what such a slot held can be parked.
+        """
         own = [slot for slot in free if slot.key and slot.key == request.cache_key]
         best = max(own, key=lambda slot: (slot.reusable(request), slot.last_used), default=None)
         if best and (request.one_conversation or _is_alike(best, request)):
             return best
-        return min(free, key=lambda slot: slot.last_used)
+        at_work = {slot.index for slot in self._slots if slot.request} if self._parking else set()
+        return min(free, key=lambda slot: (at_work.isdisjoint((slot.index - 1, slot.index + 1)), slot.last_used))
 
     def _change(self, slot: Slot, request: Request) -> None:
         """Park what the slot would lose, and put in what was parked of this request's conversation."""

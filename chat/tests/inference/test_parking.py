@@ -175,3 +175,14 @@ def test_what_was_fetched_for_a_forgotten_conversation_is_not_used():
     waiting.fetched, waiting.is_forgotten = desk.parking.take(waiting, 0), True
     desk.slots.take(waiting)
     assert waiting.num_cached == 0
+
+
+def test_who_comes_gets_a_slot_beside_those_at_work():
+    desk = Desk(slots=4)
+    for place, key in enumerate("abcd"):
+        assert desk.slots.take(Request([1], GREEDY, cache_key=key)).index == place
+    running = desk.slots[2].request
+    for slot in list(desk.slots):
+        if slot.request is not running:
+            desk.slots.give_back(slot.request)
+    assert desk.slots.take(Request([1], GREEDY, cache_key="new")).index == 1

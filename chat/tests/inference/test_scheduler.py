@@ -71,6 +71,41 @@ def test_who_came_first_is_read_first():
     assert run(plan) == {"alice": 60, "bob": 4}
 
 
+def test_a_prompt_large_enough_for_a_step_has_it_alone():
+    plan = scheduler(slots=2, batch=512)
+    plan.add(ask("alice", length=100))
+    plan.add(ask("bob", length=100))
+    plan.admit()
+    assert run(plan) == {"alice": 100}
+
+
+def test_small_rests_share_a_step():
+    plan = scheduler(slots=2, batch=512)
+    plan.add(ask("alice", length=20))
+    plan.add(ask("bob", length=30))
+    plan.admit()
+    assert run(plan) == {"alice": 20, "bob": 30}
+
+
+def test_a_short_prompt_is_read_at_once_beside_those_who_write():
+    plan = scheduler(slots=2, busy_batch=8)
+    plan.add(ask("alice", length=1))
+    plan.admit()
+    run(plan)
+    plan.add(ask("bob", length=16))
+    plan.admit()
+    assert run(plan) == {"alice": 1, "bob": 16}
+
+
+def test_a_step_goes_through_its_slots_in_order():
+    plan = scheduler(slots=3)
+    for owner in ("alice", "bob", "carol"):
+        plan.add(ask(owner))
+    first, second, third = plan.admit()
+    plan.running[:] = [third, first, second]
+    assert [work.slot for work in plan.schedule().works] == [0, 1, 2]
+
+
 def test_an_interrupted_step_is_done_again():
     plan = scheduler()
     request = ask("alice", length=10)
