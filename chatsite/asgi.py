@@ -15,9 +15,10 @@ from django.db import DatabaseError, connection  # noqa: E402
 from chat import runtime  # noqa: E402
 from chat.models import Message  # noqa: E402
 from chat.routing import websocket_urlpatterns  # noqa: E402
+from chatsite.programs import beside  # noqa: E402
 
 # The consumer finds out itself who is there (chat.sessions): without a thread that all sockets share.
-application = ProtocolTypeRouter({"http": pages, "websocket": URLRouter(websocket_urlpatterns)})
+application = ProtocolTypeRouter({"http": beside(pages), "websocket": URLRouter(websocket_urlpatterns)})
 
 # Before anything is accepted: what an earlier process left unfinished has ended.
 try:
