@@ -41,10 +41,10 @@ class LocalChatModel(BaseChatModel):
 
     Beside what LangChain names, `invoke`, `stream` and their asynchronous twins take: `owner` and `conversation` (for
     fairness and for the cache: nothing is reused across conversations), `priority`, `on_queued` (called with the place
-    in the queue and the seconds that it may take, whenever they change), and any field of SamplingParams. A chunk's reasoning is in
-    `additional_kwargs["reasoning_content"]`. The last chunk has the usage, and in its response metadata the
-    `finish_reason`, the `usage` of docs/protocol.md, and `token_ids` with `fingerprint`: the reply as it was sampled,
-    from which the next prompt is built.
+    in the queue and the seconds that it may take, whenever they change), and any field of SamplingParams. A chunk's
+    reasoning is in `additional_kwargs["reasoning_content"]`. The last chunk has the usage, and in its response metadata
+    the `finish_reason`, the `usage` of docs/protocol.md, and `token_ids` with `fingerprint`: the reply as it was
+    sampled, from which the next prompt is built.
 
     Raises PromptTooLong, QueueFull, Preempted and EngineFailed of chat.inference.
     """

@@ -90,7 +90,7 @@ def _compose(branch: Branch, candidates: Sequence[int], found: Scores) -> tuple[
     notes = branch.layout.notes.text if branch.layout.notes else ""
     hits = [hit for hit in hits if hit.score >= scores.CLEAR or not _is_told(hit.quote(), notes)]
     beside = {pk: [said[other] for other in side.beside(pk) if other in said] for side in sides for pk in side.hits}
-    return compose(settle(hits, branch.layout.turns), beside)
+    return compose(settle(hits, branch.layout.turns, notes), beside)
 
 
 def _is_told(text: str, notes: str) -> bool:

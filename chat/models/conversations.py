@@ -101,6 +101,7 @@ class Conversation(models.Model):
         )
         if not self.title:
             self.title = title_from(text)
+            self.save(update_fields=["title"])
         return Posted(message, self._await_reply(message), created=True, branched=branched)
 
     @transaction.atomic
@@ -166,7 +167,7 @@ class Conversation(models.Model):
         )
         self.head = reply
         self.updated_at = timezone.now()
-        self.save(update_fields=["head", "title", "updated_at"])
+        self.save(update_fields=["head", "updated_at"])
         return reply
 
 

@@ -18,8 +18,8 @@ def hit(pk, text, score=1.0, speaker="User"):
     return Hit(Said(pk, speaker, DAY, text), {0: score}, score)
 
 
-def lines(*hits, shown=()):
-    return [passage.text.partition(": ")[2] for passage in compose(settle(hits, shown), {})]
+def lines(*hits, shown=(), notes=""):
+    return [passage.text.partition(": ")[2] for passage in compose(settle(hits, shown, notes), {})]
 
 
 OLD, NEW = "My flight leaves at 7:40.", "My flight leaves at 9:15."
@@ -31,6 +31,24 @@ def test_the_older_value_is_marked_and_comes_after_a_newer_one_with_a_lower_scor
 
 def test_a_newer_value_among_the_turns_counts_too():
     assert lines(hit(1, OLD), shown=talk(NEW, "Noted.", first_id=5)) == [f"(earlier) {OLD}"]
+
+
+def test_news_in_the_notes_mark_what_they_replace():
+    assert lines(hit(1, "I live in Lyon."), notes="User: I like tea. I have moved to Leeds.") == [
+        "(earlier) I live in Lyon."
+    ]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    ["User: I live in Leeds.", "User: (earlier) I have moved to Leeds.", "Assistant: You have moved to Leeds.", ""],
+)
+def test_notes_without_news_mark_nothing(notes):
+    assert lines(hit(1, "I live in Lyon."), notes=notes) == ["I live in Lyon."]
+
+
+def test_news_of_its_own_are_not_marked_by_older_ones_in_the_notes():
+    assert lines(hit(5, "I have moved to Leeds."), notes="User: I have moved to Lyon.") == ["I have moved to Leeds."]
 
 
 def test_only_the_sentence_with_the_older_value_is_marked():
