@@ -2,9 +2,12 @@
 
 from collections.abc import Collection
 
+from asgiref.sync import async_to_sync
+
 from accounts.models import User
 from chat import runtime
 from chat.models import Conversation, Fact
+from chat.services import purging
 
 
 def correct_fact(fact: Fact, *, text: str, kind: str) -> None:
@@ -28,11 +31,15 @@ def switch_facts(owner: int, *, on: bool) -> None:
 
 
 def _drop_caches(owner: int, facts: set[int]) -> None:
-    """The engine's caches of conversations that began with these facts hold their old words."""
+    """The engine's caches of conversations that began with these facts hold their old words, the files may do so."""
+    async_to_sync(_purge)()
     try:
-        engine = runtime.chat_model().engine
+        model = runtime.chat_model()
     except runtime.ModelUnavailable:
         return
-    for pk, known in Conversation.objects.filter(owner=owner).exclude(facts=[]).values_list("pk", "facts"):
-        if facts.intersection(known):
-            engine.forget(str(pk))
+    rows = Conversation.objects.filter(owner=owner).exclude(facts=[]).values_list("pk", "facts")
+    model.forget(*(str(pk) for pk, known in rows if facts.intersection(known)))
+
+
+async def _purge() -> None:
+    purging.soon()

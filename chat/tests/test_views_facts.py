@@ -69,14 +69,16 @@ def test_one_or_all_can_be_deleted_and_never_anybody_elses(client, alice, bob):
     assert remembered() == [("I am Bob.", "other", False)]
 
 
-def test_conversations_that_know_a_changed_fact_lose_their_caches(alice, monkeypatch):
-    forgotten = []
+def test_conversations_that_know_a_changed_fact_lose_their_caches_and_files_are_purged(alice, monkeypatch):
+    forgotten, purges = [], []
 
     class Model:
-        class engine:  # noqa: N801
-            forget = staticmethod(forgotten.append)
+        @staticmethod
+        def forget(*conversations):
+            forgotten.extend(conversations)
 
     monkeypatch.setattr(knowing.runtime, "chat_model", lambda: Model)
+    monkeypatch.setattr(knowing.purging, "soon", lambda: purges.append(True))
     fact = Fact.objects.create(owner=alice, text="I live in Lisbon.")
     knows, other = Conversation.make(alice), Conversation.make(alice)
     Conversation.objects.filter(pk=knows.pk).update(facts=[fact.pk])
@@ -84,4 +86,5 @@ def test_conversations_that_know_a_changed_fact_lose_their_caches(alice, monkeyp
     knowing.switch_facts(alice.pk, on=False)
     knowing.delete_facts(alice.pk, [fact.pk])
     assert forgotten == [str(knows.pk)] * 3
+    assert len(purges) == 3
     assert str(other.pk) not in forgotten
