@@ -15,7 +15,7 @@ EVERY_FRAME = [
     protocol.message_created(MESSAGE),
     protocol.reply_started(MESSAGE),
     protocol.branched(3, None),
-    protocol.reply_queued(3, 1),
+    protocol.reply_queued(3, 1, 20),
     protocol.reply_delta(3, 1, "a", "b", "<p>", "</p>"),
     protocol.reply_done(MESSAGE),
     protocol.title_changed("Title"),
