@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from chat import protocol
 
 DOCS = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
-FILES = ("models.py", "consumers.py")
+FILES = ("models/conversations.py", "consumers.py")
 MESSAGE = {"id": 2, "status": "streaming", "text": "so far", "reasoning": "hm", "html": "<p>so far</p>", "parent": 1}
 EVERY_FRAME = [
     protocol.hello(uuid4(), "Title", 3, [5, 7]),
