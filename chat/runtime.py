@@ -43,6 +43,7 @@ class Runtime:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._model: LocalChatModel | None = None
+        self._retired: LocalChatModel | None = None
         self._embedder: Embedder | None = None
         self._reason = _OFF
         self._thread: threading.Thread | None = None
@@ -56,10 +57,15 @@ class Runtime:
             self._thread = threading.Thread(target=self._load, name="load model", daemon=True)
             self._thread.start()
 
+    def retire(self, reason: str) -> None:
+        """Take no more questions, for this reason, until `stop` ends the engine."""
+        with self._lock:
+            self._retired, self._model, self._reason = self._model, None, reason
+
     def stop(self) -> None:
         """End the engine and every reply that it writes."""
         with self._lock:
-            model, self._model, self._reason = self._model, None, "The server is shutting down."
+            model, self._model, self._reason = self._model or self._retired, None, "The server is shutting down."
             embedder, self._embedder = self._embedder, None
         if model:
             model.engine.close()
@@ -125,6 +131,7 @@ _runtime = Runtime()
 start = _runtime.start
 stop = _runtime.stop
 use = _runtime.use
+retire = _runtime.retire
 use_embedder = _runtime.use_embedder
 embedder = _runtime.embedder
 status = _runtime.status

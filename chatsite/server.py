@@ -21,7 +21,7 @@ from twisted.logger import globalLogBeginner
 reactor: Any = daphne.server.__dict__["reactor"]
 logger = logging.getLogger(__name__)
 
-# Seconds from the first signal until the process is gone, whatever still hangs.
+# Seconds from the first signal until the process is gone, whatever still hangs; a farewell has more.
 PATIENCE = 1.5
 # The close code that tells a page to come back in a moment (docs/protocol.md).
 GOING_AWAY = 4503
@@ -98,13 +98,22 @@ class ChatServer(daphne.server.Server):
     """Serves one application on one port until a signal comes.
 
     `load` returns the application and is called once the port is ours; `ready` gets the port's number then.
-    `finish` is awaited when the end has come, before the sockets are closed.
+    `finish` is awaited when the end has come, before the sockets are closed. `farewell` is called in a thread when
+    nobody is connected any more, and may take its `seconds`.
     """
 
-    def __init__(self, load: Callable[[], Any], ready: Callable[[int], None], finish: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        load: Callable[[], Any],
+        ready: Callable[[int], None],
+        finish: Callable[[], Any],
+        farewell: Callable[[], None] | None = None,
+        seconds: float = 0.0,
+    ) -> None:
         """Nothing is opened yet."""
         super().__init__(application=None, endpoints=["unused"], server_name="")
         self._load, self._ready, self._finish = load, ready, finish
+        self._farewell, self._seconds = farewell, seconds
         self._loop: asyncio.AbstractEventLoop = reactor._asyncioEventloop  # noqa: SLF001
         self._signalled = False
 
@@ -136,7 +145,7 @@ class ChatServer(daphne.server.Server):
             leave()
         self._signalled = True
         # A thread, because the loop itself may be what hangs.
-        watchdog = threading.Timer(PATIENCE, leave)
+        watchdog = threading.Timer(PATIENCE + self._seconds, leave)
         watchdog.daemon = True
         watchdog.start()
         self._loop.call_soon_threadsafe(self._begin_to_drain)
@@ -155,6 +164,8 @@ class ChatServer(daphne.server.Server):
         except Exception:
             logger.exception("The end was not clean; what was saved while it was written is kept.")
         await self._close_connections()
+        if self._farewell:
+            await asyncio.to_thread(self._farewell)
         reactor.stop()
 
     async def _close_connections(self) -> None:

@@ -10,6 +10,8 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104
+# Enough for what chat.inference.shelf writes at its end, newest first.
+PARKING_SECONDS = 12.0
 _LOCAL_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 
 
@@ -23,7 +25,14 @@ class Command(BaseCommand):
 
         _check_data()
         try:
-            ChatServer(load=_application, ready=self._announce, finish=_finish).run()
+            parks = bool(settings.LLM_PARK_DIR)
+            ChatServer(
+                load=_application,
+                ready=self._announce,
+                finish=_finish,
+                farewell=_park if parks else None,
+                seconds=PARKING_SECONDS if parks else 0,
+            ).run()
         except CannotListenError as error:
             reason = getattr(error.socketError, "strerror", None) or error.socketError
             raise CommandError(
@@ -69,9 +78,16 @@ def _application() -> Any:
 
 
 async def _finish() -> None:
-    """Take no more questions and keep what has been written; the engine itself needs no farewell."""
+    """Take no more questions and keep what has been written."""
     from chat import runtime, services
 
-    runtime.use(None, "The server is shutting down. Try again in a moment.")
+    runtime.retire("The server is shutting down. Try again in a moment.")
     await services.close()
     await services.purge_now()
+
+
+def _park() -> None:
+    """Have the engine write its caches to the disk; without LLM_PARK_DIR it needs no farewell."""
+    from chat import runtime
+
+    runtime.stop()
