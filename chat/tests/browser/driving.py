@@ -114,6 +114,7 @@ class Person:
         self.log = page.get_by_role("log", name="Conversation")
         self.replies = self.log.locator("article[data-role=assistant]")
         self.questions = self.log.locator("article[data-role=user]")
+        self.asked = self.questions.locator("[data-part=text]")  # the words alone
 
     def log_in(self, name="olivia"):
         """As the owner of the site."""

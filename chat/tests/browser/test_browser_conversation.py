@@ -43,7 +43,7 @@ def test_a_second_tab_shows_the_same_as_it_grows(person, context):
     reply = person.ask("count")
     expect(other.replies.last).to_contain_text("1 2 3")
     expect(other.replies.last).to_have_attribute("data-status", "complete")
-    expect(other.questions.last).to_have_text("count")
+    expect(other.asked.last).to_have_text("count")
     expect(reply).to_have_attribute("data-status", "complete")
 
 
@@ -87,7 +87,7 @@ def test_everything_is_there_after_the_server_was_killed_and_started_again(perso
     live_site.__enter__()
     expect(person.page.get_by_text("Connection lost")).to_be_hidden()
     expect(person.replies.last).to_have_attribute("data-status", "interrupted")
-    expect(person.questions.last).to_have_text("count")
+    expect(person.asked.last).to_have_text("count")
     person.page.wait_for_function("fetch('/readyz').then((answer) => answer.ok)")
     expect(person.ask("again")).to_contain_text("You said: again")
     person.page.reload()

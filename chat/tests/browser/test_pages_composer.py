@@ -25,7 +25,7 @@ def test_enter_sends_and_the_text_stays_until_it_is_acknowledged(person, socket)
     expect(person.send).to_be_disabled()
     socket.begin_reply()
     expect(person.box).to_have_value("")
-    expect(person.questions.last).to_have_text("And a root?")
+    expect(person.asked.last).to_have_text("And a root?")
 
 
 def test_shift_enter_starts_a_new_line(person, socket):
@@ -123,7 +123,7 @@ def test_a_message_of_another_tab_leaves_the_box_alone(person, socket, conversat
     posted = conversation.post(parent=conversation.head_id, text="theirs", client_id="0" * 32)
     posted.message.client_id = "00000000-0000-0000-0000-000000000000"
     socket.send("message.created", message=described(posted.message))
-    expect(person.questions.last).to_have_text("theirs")
+    expect(person.asked.last).to_have_text("theirs")
     expect(person.box).to_have_value("mine")
 
 

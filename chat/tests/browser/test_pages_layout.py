@@ -49,7 +49,7 @@ def test_earlier_messages_come_in_above_without_moving_what_is_read(open_page, c
     after = page.locator(f"#{identity}").bounding_box()["y"]
     assert abs(after - before) < 80  # the button itself is gone
     expect(button).to_have_count(0)
-    expect(person.questions.first).to_have_text("What is a leaf?")
+    expect(person.asked.first).to_have_text("What is a leaf?")
 
 
 def test_on_a_narrow_screen_the_sidebar_is_a_drawer_for_the_keyboard_too(open_page, socket, page):
