@@ -1,17 +1,26 @@
 """However a text arrives, what is final and what is open together are the whole rendered at once."""
 
+import pytest
 from hypothesis import given, settings
 
-from chat.rendering import RenderedStream, render
+from chat.rendering import RenderedStream, render, stream
 from chat.rendering.stream import held
 from chat.tests.rendering.strategies import NASTY, REPLIES, split
 
 
+@pytest.fixture(autouse=True, scope="module")
+def all_the_time_in_the_world():
+    """A slow machine shows the open end less often; here it is looked at after every part."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stream, "FREE_SECONDS", 1e9)
+        yield
+
+
 def _follow(parts):
     """Yield the text so far and what a page shows of it after each part."""
-    stream, closed, text = RenderedStream(), "", ""
+    rendered, closed, text = RenderedStream(), "", ""
     for part in parts:
-        patch = stream.push(part)
+        patch = rendered.push(part)
         closed, text = closed + patch.closed, text + part
         yield text, closed + patch.open
 
