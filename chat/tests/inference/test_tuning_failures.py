@@ -128,8 +128,12 @@ def _stop_while_writing(model, folder):
     """A process that has weights half written; it waits to be killed."""
     program = f"""
         from pathlib import Path
+        import signal
         import time
         from chat.inference.tuning import work
+
+        # Whoever runs the tests in the background of a shell has this signal ignored, and all his children.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
         def rewrite(source, target, name, **_):
             target.write_bytes(source.read_bytes()[:1_000_000])
