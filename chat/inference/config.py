@@ -15,7 +15,8 @@ class EngineConfig:
 
     context: tokens a conversation can have, prompt and reply. slots: conversations that are worked on at the same
     time. batch: most tokens a step reads when nobody is writing. busy_batch: the same while somebody is, so that his
-    words keep coming. Queue limits count requests that wait. park_mb: memory for conversations that lost their slot,
+    words keep coming; a prompt with up to twice as many left is read at once.
+    Queue limits count requests that wait. park_mb: memory for conversations that lost their slot,
     in MiB (0: none, -1: what suits the machine); park_dir: a directory for those that memory has no room for, and for
     all of them when the engine ends, up to park_disk_mb (None: none). weights_path: a file with the same model's
     weights in another format, to be loaded in its place (chat.inference.tuning); name and token ids stay the model's.

@@ -26,8 +26,8 @@ class Mail:
         """From any thread: wake each loop that has something to get."""
         by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Put, Any, Callable[[], None]]]] = {}
         while self._events:
-            loop, *event = self._events.popleft()
-            by_loop.setdefault(loop, []).append((event[0], event[1], event[2]))
+            loop, put, event, on_closed = self._events.popleft()
+            by_loop.setdefault(loop, []).append((put, event, on_closed))
         for loop, events in by_loop.items():
             try:
                 loop.call_soon_threadsafe(_hand_out, events)

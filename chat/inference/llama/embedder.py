@@ -10,6 +10,7 @@ import numpy as np
 
 from chat.inference.embedding import EmbeddingInfo, Vectors
 from chat.inference.llama.log import CapturedLog
+from chat.inference.llama.tokens import tokens_of
 from chat.inference.model_file import ModelNotLoaded, check_file, fingerprint
 from chat.inference.request import EngineFailed
 
@@ -50,7 +51,7 @@ class LlamaEmbedding:
         With WordPiece, llama.cpp takes letters apart by tables that know the first part of a Hangul syllable only.
         """
         text = unicodedata.normalize("NFD", text) if self._is_wordpiece else text
-        return self._tokenize(text, marks=False)
+        return tokens_of(self._vocab, text, marks=False)
 
     def vectors(self, windows: Sequence[Sequence[int]]) -> Vectors:
         """The pooled vector of each window, not normalised: (len(windows), dims). Raises EngineFailed.
@@ -89,16 +90,6 @@ class LlamaEmbedding:
                 at += 1
         batch.n_tokens = at
 
-    def _tokenize(self, text: str, *, marks: bool) -> list[int]:
-        raw = text.encode("utf-8", errors="replace")
-        size = len(raw) + 8
-        ids = (llama_cpp.llama_token * size)()
-        count = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), ids, size, marks, False)
-        if count < 0:
-            ids = (llama_cpp.llama_token * -count)()
-            count = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), ids, -count, marks, False)
-        return [int(token) for token in ids[:count]]
-
     def _open_context(self, path: Path, log: CapturedLog) -> Any:
         trained = int(llama_cpp.llama_model_n_ctx_train(self._model)) or MAX_CONTEXT
         params = llama_cpp.llama_context_default_params()
@@ -120,7 +111,7 @@ class LlamaEmbedding:
 
     def _marks(self, path: Path) -> tuple[list[int], list[int]]:
         """What the model wants before and behind each text. Raises ModelNotLoaded when that leaves no room for one."""
-        bare, marked = self._tokenize("a", marks=False), self._tokenize("a", marks=True)
+        bare, marked = tokens_of(self._vocab, "a", marks=False), tokens_of(self._vocab, "a", marks=True)
         starts = (at for at in range(len(marked)) if marked[at : at + len(bare)] == bare)
         at = next(starts, None)
         if not bare or at is None:

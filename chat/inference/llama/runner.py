@@ -14,6 +14,7 @@ from chat.inference.llama.abort import AbortFlag
 from chat.inference.llama.log import CapturedLog
 from chat.inference.llama.sampler import Sampler, grammar_of
 from chat.inference.llama.state import layout_of, read_state, state_size, write_state
+from chat.inference.llama.tokens import tokens_of
 from chat.inference.model_file import ModelNotLoaded, check_file, fingerprint
 from chat.inference.request import SamplingParams
 
@@ -67,14 +68,7 @@ class LlamaRunner:
         return self._tokenize(text, special=special)
 
     def _tokenize(self, text: str, *, special: bool = False) -> list[int]:
-        raw = text.encode("utf-8", errors="replace")
-        size = len(raw) + 8
-        ids = (llama_cpp.llama_token * size)()
-        count = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), ids, size, False, special)
-        if count < 0:
-            ids = (llama_cpp.llama_token * -count)()
-            count = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), ids, -count, False, special)
-        return [int(token) for token in ids[:count]]
+        return tokens_of(self._vocab, text, marks=False, special=special)
 
     def piece(self, token: int, *, special: bool = False) -> bytes:
         """The bytes of a token; a control token has none unless `special`."""

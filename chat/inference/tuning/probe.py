@@ -9,6 +9,7 @@ import llama_cpp
 import numpy as np
 
 from chat.inference.llama.log import CapturedLog
+from chat.inference.llama.tokens import tokens_of
 from chat.inference.model_file import ModelNotLoaded, check_file
 from chat.inference.tuning.divergence import Logits
 
@@ -58,10 +59,7 @@ class Probe:
 
     def tokens(self, text: str) -> list[int]:
         """Token ids of a text."""
-        raw = text.encode()
-        ids = (llama_cpp.llama_token * (len(raw) + 8))()
-        count = llama_cpp.llama_tokenize(self._vocab, raw, len(raw), ids, len(raw) + 8, True, False)
-        return [int(token) for token in ids[: max(0, count)]]
+        return tokens_of(self._vocab, text, marks=True)
 
     def predictions(self, tokens: Sequence[int]) -> Logits:
         """What the model expects behind each of these tokens: a row for each, a column for each of the vocabulary."""
