@@ -4,7 +4,6 @@ import asyncio
 import logging
 
 import pytest
-from django.conf import settings
 
 from chat import runtime
 from chat.inference.embedding import Embedder, Urgency
@@ -119,12 +118,10 @@ async def test_another_persons_nearest_meaning_is_not_looked_at(alice, bob, embe
 
 
 @pytest.mark.model
-async def test_the_default_model_finds_what_it_is_about(alice):
+async def test_the_default_model_finds_what_it_is_about(alice, embedding_model_path):
     from chat.inference.llama.embedder import LlamaEmbedding
 
-    if not settings.EMBED_MODEL_PATH.exists():
-        pytest.skip("the default embedding model is not here (manage.py get_model)")
-    embedder = Embedder(LlamaEmbedding(settings.EMBED_MODEL_PATH))
+    embedder = Embedder(LlamaEmbedding(embedding_model_path))
     runtime.use_embedder(embedder)
     try:
         last = await in_thread(old_talk)(alice, "My dog is called Rex.", "Noted.", "I drive a red Volvo.", "Nice.")
