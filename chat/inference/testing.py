@@ -33,6 +33,13 @@ def echo(prompt: str) -> Iterable[Say]:
     return ["You said: ", last_message(prompt)]
 
 
+def endless(_: str) -> Iterator[Say]:
+    """Words without an end, slowly enough that a test gets what it waits for before the context is full."""
+    while True:
+        time.sleep(0.002)
+        yield "word "
+
+
 def last_message(prompt: str) -> str:
     """The text of the last person's message in a ChatML prompt."""
     return prompt.rpartition("<|im_start|>user\n")[2].partition("<|im_end|>")[0]

@@ -9,7 +9,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 
 from chat.inference import Engine, EngineConfig, PromptTooLong
-from chat.inference.testing import CHATML_THINKING, ScriptedRunner
+from chat.inference.testing import CHATML_THINKING, ScriptedRunner, endless
 from chat.llm import LocalChatModel, pack_tokens, unpack_tokens
 
 
@@ -94,10 +94,6 @@ async def test_reasoning_is_apart_and_can_be_switched_off(model_on):
 
 
 async def test_a_cancelled_task_frees_the_engine(model_on):
-    def endless(prompt):
-        while True:
-            yield "word "
-
     model = model_on(endless, slots=1)
     task = asyncio.create_task(model.ainvoke("x"))
     while model.engine.stats().running == 0:
@@ -109,10 +105,6 @@ async def test_a_cancelled_task_frees_the_engine(model_on):
 
 
 async def test_who_waits_is_told_his_place(model_on):
-    def endless(prompt):
-        while True:
-            yield "word "
-
     def told(position, seconds):
         places.append((position, seconds > 0))
 

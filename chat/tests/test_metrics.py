@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from chat import limits, runtime
 from chat.inference import Engine, EngineConfig
-from chat.inference.testing import ScriptedRunner, wait_until
+from chat.inference.testing import ScriptedRunner, endless, wait_until
 from chat.llm import LocalChatModel
 from chat.metrics.figures import Figures
 
@@ -127,8 +127,3 @@ def test_open_sockets_are_counted(figures):
 async def test_nobody_is_named_and_nothing_is_quoted(figures, model):
     await model.ainvoke("CANARY in a message", owner="CANARY-owner", conversation="CANARY-talk")
     assert b"CANARY" not in figures.exposition()
-
-
-def endless(prompt):
-    while True:
-        yield "word "

@@ -65,15 +65,20 @@ async def test_the_reply_goes_on_when_every_page_is_closed(open_tab, model):
     assert (await late.get("reply.done"))["message"]["text"] == "so far and on"
 
 
-async def test_both_tabs_see_a_message_and_its_reply(open_tab):
+async def test_both_tabs_see_a_message_and_its_reply(open_tab, model):
+    model.script = ("Hello ", more := asyncio.Event(), "there.")
     one, other = await open_tab(), await open_tab()
     client_id = await one.say("hi")
-    seen = [await tab.until("reply.done") for tab in (one, other)]
-    for frames in seen:
+    seen = [await tab.until("reply.delta") for tab in (one, other)]
+    more.set()
+    ends = []
+    for tab, begun_with in zip((one, other), seen, strict=True):
+        frames = begun_with + await tab.until("reply.done")
         assert [frame["message"]["client_id"] for frame in frames if frame["type"] == "message.created"] == [client_id]
         assert [frame["type"] for frame in frames].count("reply.started") == 1
         assert text_of(frames) == "Hello there."
-    assert seen[0][-1] == seen[1][-1]
+        ends.append(frames[-1])
+    assert ends[0] == ends[1]
 
 
 async def test_two_tabs_that_send_at_once_are_both_answered_and_agree(open_tab):

@@ -8,6 +8,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.core.asgi import get_asgi_application
 
 from accounts.models import ApiKey
+from chat.inference.testing import endless
 from chat.models import Message
 from chat.replies import running
 from chat.services import close
@@ -44,11 +45,6 @@ async def connect(program, alice, settings):
         return connection
 
     return opened
-
-
-def endless(prompt):
-    while True:
-        yield "word "
 
 
 async def leave(connection):

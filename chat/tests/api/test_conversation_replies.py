@@ -7,6 +7,7 @@ import pytest
 
 from chat import runtime
 from chat.inference.batch import StepFailed
+from chat.inference.testing import endless
 from chat.replies import running
 from chat.services import close
 from chat.tests.api.talking import error, events_of, make, say
@@ -17,11 +18,6 @@ from chat.typed import clean
 async def nothing_is_left_running():
     yield
     await close()
-
-
-def endless(prompt):
-    while True:
-        yield "word "
 
 
 async def started(program, where, **options):

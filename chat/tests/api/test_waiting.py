@@ -4,13 +4,9 @@ import re
 
 from chat import runtime
 from chat.inference.estimate import Speeds
+from chat.inference.testing import endless
 
 CHAT = {"model": "default", "messages": [{"role": "user", "content": "Hello"}], "stream": True}
-
-
-def endless(prompt):
-    while True:
-        yield "word "
 
 
 async def test_a_stream_that_waits_has_comments_with_place_and_seconds(serve, program):

@@ -4,7 +4,7 @@ import pytest
 
 from chat.inference import Engine, EngineConfig, EngineFailed, Priority, QueueFull
 from chat.inference.batch import StepFailed
-from chat.inference.testing import ScriptedRunner, wait_until
+from chat.inference.testing import ScriptedRunner, endless, wait_until
 from chat.tests.inference.steps import answer, request
 
 
@@ -62,10 +62,6 @@ async def test_every_end_is_told_before_the_reply_ends(observed):
 
 
 async def test_leaving_and_a_full_queue_have_names_of_their_own(observed):
-    def endless(prompt):
-        while True:
-            yield "word "
-
     notebook = Notebook()
     engine, _ = observed(notebook, endless, queue_limit=1, queue_limit_person=1)
     running = [engine.generate(request(engine, str(number))) for number in range(5)]

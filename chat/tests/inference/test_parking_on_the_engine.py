@@ -6,15 +6,10 @@ import threading
 import pytest
 
 from chat.inference import Chunk, EngineFailed, Finished, Queued, SamplingParams
-from chat.inference.testing import wait_until
+from chat.inference.testing import endless, wait_until
 from chat.tests.inference.steps import answer, request
 
 LONG = "word " * 100
-
-
-def endless(prompt):
-    while True:
-        yield "word "
 
 
 def idle(engine):
