@@ -123,7 +123,7 @@ class Scheduler:
     def _piece(self, request: Request) -> int:
         """Tokens that are read beside those who write: a short prompt's are at once, so that it is done with."""
         left = len(request.pending)
-        return left if left <= 2 * self._busy_batch else self._busy_batch
+        return left if left <= 3 * self._busy_batch else self._busy_batch
 
     def commit(self, batch: Batch, outcome: Outcome) -> list[tuple[Request, Sampled]]:
         """Write down what a step did; returns the requests that got a new token, with it."""

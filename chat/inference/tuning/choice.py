@@ -13,7 +13,7 @@ LEAST_WRITING = 0.8
 # Candidates as close as this are equally fast; then the most faithful of them is taken.
 _TIE = 0.05
 # A step with a piece of somebody's prompt in it takes at most this many times a step of writers alone.
-MOST_SLOWED = 4.0
+MOST_SLOWED = 8.0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from chat.inference.tuning.probe import Probe
 PARTS = ("threads", "batches", "busy batch")
 _ROUNDS = 3
 _MICRO_BATCHES = (256, 128)
-_PIECES = (16, 32, 48, 64, 96, 128)
+_PIECES = (17, 33, 49, 65, 97, 129)
 _WRITERS = 4
 
 

@@ -92,9 +92,9 @@ def test_a_short_prompt_is_read_at_once_beside_those_who_write():
     plan.add(ask("alice", length=1))
     plan.admit()
     run(plan)
-    plan.add(ask("bob", length=16))
+    plan.add(ask("bob", length=24))
     plan.admit()
-    assert run(plan) == {"alice": 1, "bob": 16}
+    assert run(plan) == {"alice": 1, "bob": 24}
 
 
 def test_a_step_goes_through_its_slots_in_order():
