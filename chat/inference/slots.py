@@ -4,8 +4,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from chat.inference.config import FULL_PIECE
 from chat.inference.parking import WORTHWHILE, Parking, common_prefix
 from chat.inference.request import Request
+
+# Behind 800 tokens 52 more took 1.2 times as long as the 65 that end there, behind 100 tokens 0.9 times.
+_LONG, _NEARLY_FULL = 300, 48
 
 
 @dataclass
@@ -69,7 +73,7 @@ class SlotTable:
             return None
         slot = self._best(free, request)
         self._change(slot, request)
-        keep = slot.reusable(request)
+        keep = self._rounded(slot.reusable(request), request)
         if keep < len(slot.tokens):
             keep = self._trim(slot.index, keep)
         slot.tokens = list(request.prompt[:keep])
@@ -156,6 +160,12 @@ class SlotTable:
         if parked:
             request.num_restored = self._parking.usable(parked, request)
             slot.tokens, slot.key = self._parking.restore(parked, slot.index), request.cache_key
+
+    def _rounded(self, keep: int, request: Request) -> int:
+        """How much to keep of what is there: behind a long text a full piece is read faster than most of one."""
+        left = len(request.prompt) - keep
+        is_faster = keep >= _LONG and _NEARLY_FULL <= left < FULL_PIECE and self._parking and self._parking.can_trim
+        return len(request.prompt) - FULL_PIECE if is_faster else keep
 
     @staticmethod
     def _is_left(slot: Slot, request: Request) -> bool:

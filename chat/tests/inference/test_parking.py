@@ -42,6 +42,21 @@ def test_it_comes_back_with_all_its_tokens():
     assert desk.ask(range(1000, 1110), key="bob").num_restored == 100
 
 
+@pytest.mark.parametrize(
+    ("held", "asked", "cached"), [(400, 452, 387), (400, 440, 400), (400, 465, 400), (100, 152, 100)]
+)
+def test_behind_a_long_text_a_full_piece_is_read_rather_than_most_of_one(held, asked, cached):
+    desk = Desk()
+    desk.ask(range(held))
+    assert desk.ask(range(asked)).num_cached == cached
+
+
+def test_a_state_that_cannot_be_cut_is_not_cut_for_a_full_piece():
+    desk = Desk(can_trim=False)
+    desk.ask(range(400))
+    assert desk.ask(range(452)).num_cached == 400
+
+
 def test_only_what_still_holds_is_used_of_it():
     desk = Desk()
     desk.ask(range(200))
