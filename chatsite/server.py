@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, NoReturn, cast
 
@@ -15,6 +15,7 @@ import daphne.server
 from daphne.http_protocol import HTTPFactory, WebRequest
 from daphne.ws_protocol import WebSocketFactory, WebSocketProtocol
 from django.conf import settings
+from twisted.internet import tcp
 from twisted.logger import globalLogBeginner
 
 # The reactor that daphne installed, which runs on an asyncio loop; its interfaces tell type checkers nothing of use.
@@ -84,6 +85,28 @@ class LimitedRequest(WebRequest):
         reactor.callLater(2, self.channel.transport.abortConnection)
 
 
+class PromptTransport(tcp.Server):
+    """A connection whose data is sent at once where the system takes it, and not in the reactor's next round.
+
+    A reply's stream is one small write a token; to watch the socket for each until it is writable, and then no more,
+    costs more than the write.
+    """
+
+    def write(self, data: bytes) -> None:
+        """Send it, or keep for later what does not go out at once."""
+        self.writeSequence([data])
+
+    def writeSequence(self, data: Iterable[bytes]) -> None:  # noqa: N802
+        """The same for several."""
+        waits = self.dataBuffer or self._tempDataBuffer or not self.connected or self.disconnecting
+        joined = b"".join(data)
+        sent = 0 if waits or not joined else self.writeSomeData(joined)
+        # An error comes again when the reactor tries, and is dealt with there.
+        rest = joined[sent:] if isinstance(sent, int) else joined
+        if rest:
+            super().writeSequence([rest])
+
+
 class LimitedHTTPFactory(HTTPFactory):
     """Gives every connection our requests."""
 
@@ -132,6 +155,7 @@ class ChatServer(daphne.server.Server):
         )
         globalLogBeginner.beginLoggingTo([cast("Any", _discard)], redirectStandardIO=False, discardBuffer=True)
         self._port = reactor.listenTCP(settings.PORT, self.http_factory, interface=settings.HOST.strip("[]"))
+        self._port.transport = PromptTransport  # what its connections are made of
         asyncio.set_event_loop(self._loop)
         self.application = self._load()
         reactor.callLater(1, self.application_checker)
