@@ -65,6 +65,16 @@ async def test_a_bias_keeps_a_token_out(engine):
     assert "Paris" not in without
 
 
+@pytest.mark.parametrize("bias", [(), ((260, -50),), ((260, 3.5), (28, -2)), ((260, 100),)])
+async def test_the_likeliest_token_is_the_one_that_the_library_would_choose(engine, bias):
+    chosen = [
+        await answer(engine, ask(engine, "Tell me about rivers.", max_tokens=24, logit_bias=bias, logprobs=logprobs))
+        for logprobs in (None, 0)
+    ]
+    assert chosen[0][1].token_ids == chosen[1][1].token_ids
+    assert len(chosen[0][1].token_ids) == 24
+
+
 async def test_a_grammar_that_cannot_be_used_fails_its_request_alone(engine):
     with pytest.raises(UnusableGrammar):
         await answer(engine, ask(engine, "x", grammar="root ::= ((("))
