@@ -3,10 +3,10 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from chat import runtime
 from chat.api.errors import SERVER, ApiError, invalid
@@ -86,46 +86,83 @@ async def joined(engine: Engine, requests: Sequence[Request]) -> Joined:
 
     Raises what Engine.generate raises, as soon as one of them fails. Leaving the iteration cancels all.
     """
-    events: asyncio.Queue[tuple[int, Event | Exception]] = asyncio.Queue()
-    tasks = [asyncio.create_task(_pump(engine, *numbered, events.put_nowait)) for numbered in enumerate(requests)]
-    running = len(tasks)
+    arrivals = _Arrivals(engine)
+    for request in requests:
+        arrivals.ask(request)
+    running = len(requests)
     try:
         while running:
-            try:
-                async with asyncio.timeout(QUIET):
-                    index, event = await events.get()
-            except TimeoutError:
+            arrival = await arrivals.queue.get()
+            if arrival is None:
                 yield None
                 continue
+            index, event = arrival
             if isinstance(event, Exception):
                 raise event
             running -= isinstance(event, Finished)
             yield index, event
     finally:
-        for task in tasks:
-            task.cancel()
+        arrivals.close()
 
 
-async def _pump(
-    engine: Engine, index: int, request: Request, put: Callable[[tuple[int, Event | Exception]], None]
-) -> None:
-    finished, status = None, "stopped"  # unless it ends before its client leaves
-    try:
-        async with aclosing(engine.generate(request)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    finished, status = event, "complete"
-                put((index, event))
-    except Exception as error:  # told to whoever waits for the replies
-        status = "failed"
-        put((index, error))
-    finally:
-        usage = asdict(finished.usage) if finished else _used(request, status)
+class _Arrivals:
+    """What comes of some requests, in one queue; each request is logged when it ends.
+
+    No task a request and no timer an event: at a hundred tokens a second they would cost more than the rest.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.queue: asyncio.Queue[tuple[int, Event | Exception] | None] = asyncio.Queue()
+        self._engine = engine
+        self._requests: list[Request] = []
+        self._ended: set[int] = set()
+        self._loop = asyncio.get_running_loop()
+        self._heard = self._loop.time()
+        self._timer = self._loop.call_later(QUIET, self._tick)
+
+    def ask(self, request: Request) -> None:
+        """Queue a request; what the engine refuses at once comes as an event as well."""
+        index = len(self._requests)
+        self._requests.append(request)
+        put = partial(self._take, index)
+        try:
+            self._engine.listen(request, put)
+        except Exception as error:  # told to whoever waits for the replies
+            put(error)
+
+    def close(self) -> None:
+        """Cancel what has not ended."""
+        self._timer.cancel()
+        for index, request in enumerate(self._requests):
+            if index not in self._ended:
+                self._engine.cancel(request)
+                self._log(index, "stopped", _used(request, "stopped"))
+
+    def _take(self, index: int, event: Event | Exception) -> None:
+        if index in self._ended:  # its client has left
+            return
+        self._heard = self._loop.time()
+        if isinstance(event, Finished):
+            self._log(index, "complete", asdict(event.usage))
+        elif isinstance(event, Exception):
+            self._log(index, "failed", _used(self._requests[index], "failed"))
+        self.queue.put_nowait((index, event))
+
+    def _tick(self) -> None:
+        left = self._heard + QUIET - self._loop.time()
+        if left <= 0:
+            self.queue.put_nowait(None)
+            left = QUIET
+        self._timer = self._loop.call_later(left, self._tick)
+
+    def _log(self, index: int, status: str, usage: dict[str, Any]) -> None:
+        self._ended.add(index)
+        request = self._requests[index]
         log_generation(
             request=request.id,
             source="api",
             owner=int(request.owner),
-            model=engine.info.name,
+            model=self._engine.info.name,
             status=status,
             usage=usage,
         )

@@ -15,6 +15,17 @@ DONE = b"data: [DONE]\n\n"
 Describe = Callable[[int, Event], Iterable[dict[str, Any]]]
 
 
+class _EventStream(StreamingHttpResponse):
+    """An answer whose body, bytes already, is iterated as it is: two generators less for each token."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._body
+
+    def __init__(self, body: AsyncGenerator[bytes], **options: Any) -> None:
+        super().__init__(body, **options)
+        self._body = body
+
+
 async def streamed(
     events: Joined, describe: Describe, last: Callable[[], Iterable[dict[str, Any]]]
 ) -> StreamingHttpResponse:
@@ -25,7 +36,7 @@ async def streamed(
     """
     first = await anext(events)
     body = _body(first, events, describe, last)
-    response = StreamingHttpResponse(body, content_type="text/event-stream; charset=utf-8")
+    response = _EventStream(body, content_type="text/event-stream; charset=utf-8")
     response["Cache-Control"] = "no-store"
     response["X-Accel-Buffering"] = "no"  # or nginx would collect the reply
     return response
@@ -33,18 +44,13 @@ async def streamed(
 
 async def _body(
     first: Any, events: Joined, describe: Describe, last: Callable[[], Iterable[dict[str, Any]]]
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes]:
     async with aclosing(events):
         try:
-            async for event in _chained(first, events):
-                # Comments: clients skip them, and everything in between sees that the stream lives.
-                if event is None:
-                    yield b": waiting\n\n"
-                elif isinstance(event[1], Queued):
-                    yield f": queued position={event[1].position} seconds={event[1].seconds}\n\n".encode()
-                else:
-                    for part in describe(*event):
-                        yield frame(part)
+            yield _framed(first, describe)
+            async for event in events:
+                if framed := _framed(event, describe):
+                    yield framed
             for part in last():
                 yield frame(part)
             yield DONE
@@ -52,10 +58,13 @@ async def _body(
             yield frame(described(error).body)
 
 
-async def _chained(first: Any, events: Joined) -> AsyncGenerator[tuple[int, Event] | None]:
-    yield first
-    async for event in events:
-        yield event
+def _framed(event: tuple[int, Event] | None, describe: Describe) -> bytes:
+    # Comments: clients skip them, and everything in between sees that the stream lives.
+    if event is None:
+        return b": waiting\n\n"
+    if isinstance(event[1], Queued):
+        return f": queued position={event[1].position} seconds={event[1].seconds}\n\n".encode()
+    return b"".join(frame(part) for part in describe(*event))
 
 
 def frame(part: dict[str, Any]) -> bytes:

@@ -83,7 +83,7 @@ class Engine:
         and EngineFailed when the engine could not go on.
         """
         events: asyncio.Queue[Event | Exception] = asyncio.Queue()
-        self.submit(request, self._mail.box(events.put_nowait, lambda: self.cancel(request)))
+        self.listen(request, events.put_nowait)
         try:
             while True:
                 event = await events.get()
@@ -94,6 +94,13 @@ class Engine:
                     return
         finally:
             self.cancel(request)
+
+    def listen(self, request: Request, put: Deliver) -> None:
+        """Queue a request; `put` is called with its events in the running event loop. Raises PromptTooLong.
+
+        The last one is a Finished or an exception. Whoever does not want them any more calls `cancel`.
+        """
+        self.submit(request, self._mail.box(put, lambda: self.cancel(request)))
 
     def submit(self, request: Request, deliver: Deliver) -> None:
         """From any thread: queue a request. `deliver` is called in the engine's thread. Raises PromptTooLong."""
