@@ -18,7 +18,8 @@ class Scheduler:
 
     Inside a priority people take turns, and each person's own requests come in the order in which they were sent. A
     step reads one token for each reply that is being written, and beside them a bounded piece of the prompts, the
-    oldest first: people who arrive together get their first words one after the other, not all at the end.
+    oldest first, the shorter of two that came in the same moment: people who arrive together get their first words one
+    after the other, not all at the end.
 
     A slot has room for a whole context, so whoever gets one has all that his reply can need: no running reply is
     thrown out for want of memory, however many come.
@@ -95,6 +96,9 @@ class Scheduler:
             self._served(request.owner)
             self.version += 1
             admitted.append(request)
+        # Of those who came in the same moment the one with the least to read is first: so fewest wait for long.
+        admitted.sort(key=lambda request: len(request.pending))
+        self.running[len(self.running) - len(admitted) :] = admitted
         return admitted
 
     def schedule(self) -> Batch:

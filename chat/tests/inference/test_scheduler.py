@@ -97,6 +97,16 @@ def test_a_short_prompt_is_read_at_once_beside_those_who_write():
     assert run(plan) == {"alice": 1, "bob": 24}
 
 
+def test_of_those_who_come_together_the_shortest_is_read_first_and_nobody_overtakes_who_came_before():
+    plan = scheduler(slots=4, batch=64)
+    plan.add(ask("early", length=300))
+    plan.admit()
+    for owner, length in (("long", 200), ("short", 70), ("middle", 100)):
+        plan.add(ask(owner, length=length))
+    plan.admit()
+    assert [request.owner for request in plan.running] == ["early", "short", "middle", "long"]
+
+
 def test_a_step_goes_through_its_slots_in_order():
     plan = scheduler(slots=3)
     for owner in ("alice", "bob", "carol"):
