@@ -3,15 +3,16 @@
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from chat import runtime
 from chat.api.errors import SERVER, ApiError, invalid
 from chat.generations import log_generation
-from chat.inference import Engine, Event, Finished, Request, SamplingParams
+from chat.inference import Chunk, Engine, Event, Finished, Request, SamplingParams
 from chat.inference.prompt import EncodedPrompt
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ async def joined(engine: Engine, requests: Sequence[Request]) -> Joined:
     running = len(requests)
     try:
         while running:
-            arrival = await arrivals.queue.get()
+            arrival = await arrivals.next()
             if arrival is None:
                 yield None
                 continue
@@ -106,13 +107,15 @@ async def joined(engine: Engine, requests: Sequence[Request]) -> Joined:
 
 
 class _Arrivals:
-    """What comes of some requests, in one queue; each request is logged when it ends.
+    """What comes of some requests, in its order; each request is logged when it ends.
 
-    No task a request and no timer an event: at a hundred tokens a second they would cost more than the rest.
+    Text that comes at the same moment is one event. There is no task for each request and no timer for each event: at
+    a hundred tokens a second they would cost more than the rest.
     """
 
     def __init__(self, engine: Engine) -> None:
-        self.queue: asyncio.Queue[tuple[int, Event | Exception] | None] = asyncio.Queue()
+        self._events: deque[tuple[int, Event | Exception] | None] = deque()
+        self._changed = asyncio.Event()
         self._engine = engine
         self._requests: list[Request] = []
         self._ended: set[int] = set()
@@ -130,6 +133,13 @@ class _Arrivals:
         except Exception as error:  # told to whoever waits for the replies
             put(error)
 
+    async def next(self) -> tuple[int, Event | Exception] | None:
+        """Wait for what comes next, and take it."""
+        while not self._events:
+            self._changed.clear()
+            await self._changed.wait()
+        return self._events.popleft()
+
     def close(self) -> None:
         """Cancel what has not ended."""
         self._timer.cancel()
@@ -146,12 +156,21 @@ class _Arrivals:
             self._log(index, "complete", asdict(event.usage))
         elif isinstance(event, Exception):
             self._log(index, "failed", _used(self._requests[index], "failed"))
-        self.queue.put_nowait((index, event))
+        self._put(index, event)
+
+    def _put(self, index: int, event: Event | Exception) -> None:
+        last = self._events[-1] if self._events else None
+        if last and last[0] == index and _is_plain(last[1]) and _is_plain(event):
+            self._events[-1] = index, Chunk(last[1].text + event.text)
+        else:
+            self._events.append((index, event))
+        self._changed.set()
 
     def _tick(self) -> None:
         left = self._heard + QUIET - self._loop.time()
         if left <= 0:
-            self.queue.put_nowait(None)
+            self._events.append(None)
+            self._changed.set()
             left = QUIET
         self._timer = self._loop.call_later(left, self._tick)
 
@@ -166,6 +185,10 @@ class _Arrivals:
             status=status,
             usage=usage,
         )
+
+
+def _is_plain(event: Event | Exception) -> TypeGuard[Chunk]:
+    return isinstance(event, Chunk) and not event.reasoning and not event.logprobs
 
 
 def _used(request: Request, status: str) -> dict[str, int | str]:

@@ -37,6 +37,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds after which those who wait are told anew how long it takes.
 _TELL_EVERY = 5.0
+# Seconds for which words are kept to go out together, before a step that is as short: fifty times a second is as good
+# as a hundred for whoever reads, and costs half.
+_TOGETHER = 0.02
 
 
 class Engine:
@@ -192,7 +195,8 @@ class Engine:
         self._expire()
         self._admit()
         batch = self._scheduler.schedule()
-        self._mail.flush()
+        only_writes = batch.num_tokens == len(batch.works) > 0
+        self._mail.flush(within=_TOGETHER if only_writes else 0.0)
         if not batch.works:
             return
         self._commit(batch, self._decode(batch))

@@ -1,6 +1,8 @@
 """The way from the engine's thread to event loops: a step's events in one go, so that each loop wakes once a step."""
 
 import asyncio
+import math
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +17,7 @@ class Mail:
     """
 
     def __init__(self) -> None:
+        self._flushed_at = -math.inf
         self._events: deque[tuple[asyncio.AbstractEventLoop, Put, Any, Callable[[], None]]] = deque()
 
     def box(self, put: Put, on_closed: Callable[[], None]) -> Put:
@@ -22,8 +25,12 @@ class Mail:
         loop = asyncio.get_running_loop()
         return lambda event: self._events.append((loop, put, event, on_closed))
 
-    def flush(self) -> None:
-        """From any thread: wake each loop that has something to get."""
+    def flush(self, *, within: float = 0.0) -> None:
+        """From any thread: wake each loop that has something to get, unless that was done `within` the last seconds."""
+        now = time.monotonic()
+        if now < self._flushed_at + within:
+            return
+        self._flushed_at = now
         by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Put, Any, Callable[[], None]]]] = {}
         while self._events:
             loop, put, event, on_closed = self._events.popleft()

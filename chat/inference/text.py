@@ -82,6 +82,8 @@ class StopStrings:
         """Text that is safe to show, and whether a stop string came; nothing is shown from there on."""
         if self._hit:
             return "", True
+        if not self._stop:
+            return text, False
         self._held += text
         found = [place for stop in self._stop if (place := self._held.find(stop)) >= 0]
         if found:
@@ -107,6 +109,7 @@ class EndMarkers:
 
     def __init__(self, ends: Sequence[str] = (), starts: Sequence[str] = ()) -> None:
         self._ends = tuple(dict.fromkeys(end for end in ends if end.strip()))
+        self._beginnings = frozenset(end[0] for end in self._ends)
         self._followers = (*self._ends, *(start for start in starts if start.strip()))
         self._held = ""
         self._tail = ""  # the last characters that were let through
@@ -117,6 +120,8 @@ class EndMarkers:
         if not self._ends:
             return text, False
         self._held += text
+        if self._beginnings.isdisjoint(self._held):  # the usual case, for each token
+            return self._let_through(len(self._held)), False
         passed = ""
         while (place := self._next()) >= 0:
             passed += self._let_through(place)

@@ -16,6 +16,20 @@ async def test_nothing_comes_before_the_flush_and_all_of_it_after_in_order():
     assert got == [1, 2]
 
 
+async def test_what_comes_soon_after_a_flush_may_wait_for_the_next():
+    mail, got = Mail(), []
+    box = mail.box(got.append, lambda: None)
+    mail.flush(within=60)
+    box(1)
+    mail.flush(within=60)
+    await asyncio.sleep(0)
+    assert got == []
+    box(2)
+    mail.flush()
+    await asyncio.sleep(0)
+    assert got == [1, 2]
+
+
 async def test_a_loop_wakes_once_for_all_of_its_boxes(monkeypatch):
     mail, got, wakes = Mail(), [], []
     loop = asyncio.get_running_loop()
