@@ -39,7 +39,7 @@ async def test_deleting_a_conversation_ends_its_replies_and_drops_its_caches(ope
     assert not await Conversation.objects.filter(pk=conversation.pk).aexists()
 
 
-async def test_deleting_a_person_ends_replies_and_drops_caches(open_tab, conversation, model, alice):
+async def test_deleting_a_person_ends_replies_and_drops_caches(open_tab, conversation, model, alice, caplog):
     model.script = ("Once ", asyncio.Event())
     tab = await open_tab()
     await tab.say("Tell me a story.")
@@ -55,6 +55,7 @@ async def test_deleting_a_person_ends_replies_and_drops_caches(open_tab, convers
         while [*running]:
             await asyncio.sleep(0.01)
     assert model.ended == 1
+    assert '"status": "stopped"' in caplog.text
     assert str(conversation.pk) in model.forgotten
     assert not await Conversation.objects.aexists()
 
