@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Coroutine
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -64,7 +65,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self.accept()
         self._spawn(self.outbox.run(), self._tasks)
         self._spawn(self._look_regularly(), self._tasks)
-        self.outbox.push(protocol.hello(self.conversation, standing.title, standing.head, standing.unfinished))
+        self.outbox.push(protocol.hello(self.conversation, **asdict(standing)))
         if standing.head and not standing.unfinished:
             services.prewarm(self.conversation, standing.head)
 
@@ -102,6 +103,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """Notice: messages have been forgotten."""
         self.outbox.push(protocol.message_forgotten(notice["messages"]))
 
+    async def conversation_remembered(self, notice: dict[str, Any]) -> None:
+        """Notice: what is remembered has changed."""
+        self._spawn(self._show_remembered(notice["tab"]), self._tasks)
+
     async def session_check(self, notice: dict[str, Any]) -> None:  # noqa: ARG002
         """Notice: the person has changed; see whether he may still read."""
         self._spawn(self._look(), self._tasks)
@@ -127,9 +132,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
 
     def _owner(self) -> User | None:
         person = sessions.person_of(self._session)
-        if person and Conversation.objects.visible_to(person).filter(pk=self.conversation).exists():
-            return person
-        return None
+        own = person and Conversation.objects.visible_to(person).filter(pk=self.conversation).exists()
+        return person if own else None
 
     async def _join(self) -> None:
         for group in self._groups():
@@ -248,16 +252,18 @@ class ChatConsumer(AsyncWebsocketConsumer):
         async with self._noticing:
             self.outbox.push(protocol.head_changed(head))
 
+    async def _show_remembered(self, tab: str) -> None:
+        async with self._noticing:  # The last one tells how it is now.
+            self.outbox.push(protocol.memory_changed(await services.pins_of(self.conversation), tab))
+
     def _start(self, reply: dict[str, Any]) -> None:
         self.outbox.push(protocol.reply_started(reply))
         self._follow(reply["id"], 0)
 
     def _follow(self, reply: int, after: int) -> None:
-        if self._closed:
-            return
         begun, task = self._following.get(reply, (None, None))
-        if begun is not None and begun <= after:
-            return  # This socket gets it already.
+        if self._closed or (begun is not None and begun <= after):
+            return  # This socket gets it already, or nothing any more.
         if task:
             task.cancel()
         self._following[reply] = after, self._spawn(self._pass_on(reply, after), self._tasks)

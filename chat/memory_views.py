@@ -38,7 +38,7 @@ def edit_summary(request: PersonRequest, pk: uuid.UUID, summary: int) -> HttpRes
     form = SummaryForm(request.POST or None, initial={"text": edited.text})
     if request.method == "POST" and form.is_valid():
         try:
-            remembering.edit(pk, request.user.pk, summary=summary, text=form.cleaned_data["text"])
+            remembering.edit(pk, request.user.pk, summary=summary, text=form.cleaned_data["text"], tab=_tab(request))
         except RefusedPost as refused:
             form.add_error("text", str(refused))
         else:
@@ -54,7 +54,7 @@ def restore_summary(request: PersonRequest, pk: uuid.UUID, summary: int) -> Http
     conversation = visible(request, pk)
     get_object_or_404(conversation.summaries, pk=summary)
     try:
-        remembering.restore(pk, request.user.pk, summary=summary)
+        remembering.restore(pk, request.user.pk, summary=summary, tab=_tab(request))
     except RefusedPost as refused:
         return _panel(request, conversation, status=REFUSED, refused=str(refused))
     return _changed(request, conversation, "Restored. The next reply is written with it.")
@@ -67,7 +67,7 @@ def compact_memory(request: PersonRequest, pk: uuid.UUID) -> HttpResponse:
     """Have the older messages summarised now instead of when the context is full."""
     conversation = visible(request, pk)
     try:
-        async_to_sync(remembering.compact)(pk, request.user.pk)
+        async_to_sync(remembering.compact)(pk, request.user.pk, tab=_tab(request))
     except RefusedPost as refused:
         return _panel(request, conversation, status=REFUSED, refused=str(refused))
     return _changed(request, conversation)
@@ -80,8 +80,9 @@ def pin_message(request: PersonRequest, pk: uuid.UUID, message: int) -> HttpResp
     """Keep a message word for word from now on (`pinned=1`), or no longer."""
     conversation = visible(request, pk)
     pinned = get_object_or_404(conversation.messages, pk=message)
+    wish = request.POST.get("pinned") == "1"
     try:
-        remembering.pin(pk, request.user.pk, message=message, pinned=request.POST.get("pinned") == "1")
+        remembering.pin(pk, request.user.pk, message=message, pinned=wish, tab=_tab(request))
     except RefusedPost as refused:
         if request.htmx:
             return HttpResponse(str(refused), status=REFUSED, content_type="text/plain; charset=utf-8")
@@ -133,6 +134,14 @@ def _panel(request: PersonRequest, conversation: Conversation, status: int = 200
 
 def _about(conversation: Conversation, message: Message, **context: Any) -> dict[str, Any]:
     return {"conversation": conversation, "message": message, "place": _place(message)} | context
+
+
+def _tab(request: PersonRequest) -> str:
+    """The page that asks, by the name that it chose for itself; the notice of what it did carries it."""
+    try:
+        return str(uuid.UUID(request.headers.get("X-Tab", "")))
+    except ValueError:
+        return ""
 
 
 def _place(message: Message) -> str:

@@ -81,7 +81,14 @@ def encode(frame: Json) -> str:
     return json.dumps(frame, separators=(",", ":"))
 
 
-def hello(conversation: UUID, title: str, head: int | None, unfinished: Iterable[int]) -> Json:
+def hello(
+    conversation: UUID,
+    title: str,
+    head: int | None,
+    unfinished: Iterable[int],
+    pinned: Iterable[int],
+    forgotten: Iterable[int],
+) -> Json:
     """The first frame of a socket."""
     return {
         "type": "hello",
@@ -89,6 +96,8 @@ def hello(conversation: UUID, title: str, head: int | None, unfinished: Iterable
         "title": title,
         "head": head,
         "unfinished": list(unfinished),
+        "pinned": list(pinned),
+        "forgotten": list(forgotten),
     }
 
 
@@ -143,6 +152,11 @@ def head_changed(head: int | None) -> Json:
 def message_forgotten(messages: Iterable[int]) -> Json:
     """These messages have been forgotten; nothing of them is left but their places."""
     return {"type": "message.forgotten", "messages": list(messages)}
+
+
+def memory_changed(pinned: Iterable[int], tab: str) -> Json:
+    """What is remembered has changed; these messages are pinned now, and `tab` is the page that did it."""
+    return {"type": "memory.changed", "pinned": list(pinned), "tab": tab}
 
 
 def error(code: str, text: str, *, client_id: UUID | None = None, reply: int | None = None) -> Json:

@@ -1,7 +1,7 @@
 """The use cases that cross database, memory, engine and sockets: send, stop, retry, show a branch, follow."""
 
 from chat.models import RefusedPost
-from chat.services.following import FROM_NOW, Standing, describe_all, follow_reply, look_at, stop_reply
+from chat.services.following import FROM_NOW, Standing, describe_all, follow_reply, look_at, pins_of, stop_reply
 from chat.services.notices import announce_title, group_of
 from chat.services.posting import Sent, retry_reply, send_message, show_branch
 from chat.services.purging import close as purge_now
@@ -20,6 +20,7 @@ __all__ = [
     "follow_reply",
     "group_of",
     "look_at",
+    "pins_of",
     "prewarm",
     "purge_now",
     "retry_reply",

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from chat.database import in_database
 from chat.models import Conversation, Message, RefusedPost
 from chat.replies import Ended, Event, running
@@ -21,11 +23,18 @@ class Standing:
     title: str
     head: int | None
     unfinished: list[int]
+    pinned: list[int]
+    forgotten: list[int]
 
 
 async def look_at(conversation: UUID) -> Standing:
     """How a conversation stands now. Raises Conversation.DoesNotExist when it has been deleted."""
     return await in_database(_standing, conversation)
+
+
+async def pins_of(conversation: UUID) -> list[int]:
+    """The messages that are pinned, on every branch."""
+    return await in_database(_ids, Message.objects.filter(conversation=conversation, pinned=True))
 
 
 async def describe_all(conversation: UUID, pks: Iterable[int]) -> list[dict[str, Any]]:
@@ -58,8 +67,17 @@ def stop_reply(conversation: UUID, pk: int) -> None:
 
 def _standing(conversation: UUID) -> Standing:
     here = Conversation.objects.get(pk=conversation)
-    unfinished = here.messages.filter(status__in=Message.UNFINISHED).values_list("pk", flat=True)
-    return Standing(here.title, here.head_id, list(unfinished))
+    return Standing(
+        here.title,
+        here.head_id,
+        unfinished=_ids(here.messages.filter(status__in=Message.UNFINISHED)),
+        pinned=_ids(here.messages.filter(pinned=True)),
+        forgotten=_ids(here.messages.filter(status=Message.Status.FORGOTTEN)),
+    )
+
+
+def _ids(messages: QuerySet[Message]) -> list[int]:
+    return list(messages.values_list("pk", flat=True))
 
 
 def _reply(conversation: UUID, pk: int) -> Message:

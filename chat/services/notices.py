@@ -35,6 +35,11 @@ async def tell_forgotten(conversation: UUID, messages: list[int]) -> None:
     await _tell(conversation, {"type": "conversation.forgotten", "messages": messages})
 
 
+async def tell_remembered(conversation: UUID, tab: str = "") -> None:
+    """What is remembered has changed: pins, a summary, or that one is being written. `tab` is the page that knows."""
+    await _tell(conversation, {"type": "conversation.remembered", "tab": tab})
+
+
 def announce_title(conversation: UUID, title: str) -> None:
     """The same as tell_title, for a view."""
     async_to_sync(tell_title)(conversation, title)

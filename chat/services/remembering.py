@@ -39,11 +39,14 @@ __all__ = [
     "delete_now",
     "deleting_person",
     "edit",
+    "edit_now",
     "forget",
     "forget_now",
     "look",
     "pin",
+    "pin_now",
     "restore",
+    "restore_now",
     "sent",
 ]
 
@@ -57,32 +60,44 @@ def look(conversation: UUID, owner: int) -> Remembered:
     return control.look(_reach(conversation, owner), _model_or_none(), is_compacting=is_compacting)
 
 
-def edit(conversation: UUID, owner: int, *, summary: int, text: str) -> Summary:
-    """Correct the summary in use; the new version. Refused (`stale`) when a newer one is in use by now."""
-    here = _reach(conversation, owner)
-    row = control.edit(here, summary, text, _model())
-    _read_ahead(here)
+def edit(conversation: UUID, owner: int, *, summary: int, text: str, tab: str = "") -> Summary:
+    """Correct the summary in use; the new version. Refused (`stale`) when a newer one is in use by now.
+
+    `tab` is the page that need not be told, here and below.
+    """
+    here, row = _edit(conversation, owner, summary, text)
+    async_to_sync(_changed)(here, tab)
     return row
 
 
-def restore(conversation: UUID, owner: int, *, summary: int) -> None:
+async def edit_now(conversation: UUID, owner: int, *, summary: int, text: str) -> Summary:
+    """The same, on the event loop."""
+    here, row = await in_database(_edit, conversation, owner, summary, text)
+    await _changed(here)
+    return row
+
+
+def restore(conversation: UUID, owner: int, *, summary: int, tab: str = "") -> None:
     """Use an earlier version again."""
-    here = _reach(conversation, owner)
-    control.restore(here, summary)
-    _read_ahead(here)
+    async_to_sync(_changed)(_restore(conversation, owner, summary), tab)
 
 
-def pin(conversation: UUID, owner: int, *, message: int, pinned: bool) -> None:
+async def restore_now(conversation: UUID, owner: int, *, summary: int) -> None:
+    """The same, on the event loop."""
+    await _changed(await in_database(_restore, conversation, owner, summary))
+
+
+def pin(conversation: UUID, owner: int, *, message: int, pinned: bool, tab: str = "") -> None:
     """Keep a message verbatim in every prompt, or let go of it."""
-    here = _reach(conversation, owner)
-    if pinned:
-        control.pin(here, message, _model())
-    else:
-        control.unpin(here, message)
-    _read_ahead(here)
+    async_to_sync(_changed)(_pin(conversation, owner, message, pinned), tab)
 
 
-async def compact(conversation: UUID, owner: int) -> bool:
+async def pin_now(conversation: UUID, owner: int, *, message: int, pinned: bool) -> None:
+    """The same, on the event loop."""
+    await _changed(await in_database(_pin, conversation, owner, message, pinned))
+
+
+async def compact(conversation: UUID, owner: int, *, tab: str = "") -> bool:
     """Begin to summarise everything up to the last turn. False if there is nothing to do, or it is being done."""
     here = await in_database(_reach, conversation, owner)
     model = _model()
@@ -91,6 +106,7 @@ async def compact(conversation: UUID, owner: int) -> bool:
         return False
     _compacting.add(conversation)
     writing.remember(_compact(conversation, here.head_id, model))
+    await notices.tell_remembered(conversation, tab)
     return True
 
 
@@ -133,6 +149,33 @@ def deleting_person(owner: int) -> Iterator[None]:
     transaction.on_commit(partial(async_to_sync(_deleted), theirs))
 
 
+def _edit(conversation: UUID, owner: int, summary: int, text: str) -> tuple[Conversation, Summary]:
+    here = _reach(conversation, owner)
+    return here, control.edit(here, summary, text, _model())
+
+
+def _restore(conversation: UUID, owner: int, summary: int) -> Conversation:
+    here = _reach(conversation, owner)
+    control.restore(here, summary)
+    return here
+
+
+def _pin(conversation: UUID, owner: int, message: int, pinned: bool) -> Conversation:
+    here = _reach(conversation, owner)
+    if pinned:
+        control.pin(here, message, _model())
+    else:
+        control.unpin(here, message)
+    return here
+
+
+async def _changed(here: Conversation, tab: str = "") -> None:
+    """What follows once it is stored: open pages, and the next prompt, which begins differently now."""
+    await notices.tell_remembered(here.pk, tab)
+    if here.head_id is not None:
+        writing.prewarm(here.pk, here.head_id)
+
+
 def _forget(conversation: UUID, owner: int, message: int, with_answers: bool) -> forgetting.Forgotten:
     here = _reach(conversation, owner)
     # Before as well: if the process ends right after the transaction, nothing of it is left in a file.
@@ -158,6 +201,7 @@ async def _catch_up(conversation: UUID, model: "LocalChatModel") -> None:
     for head in await in_database(list, heads):
         if head is not None:
             await memory.keeper.after_reply(conversation, head, model)
+    await notices.tell_remembered(conversation)
 
 
 async def _stop(conversations: Iterable[UUID]) -> None:
@@ -192,6 +236,7 @@ async def _compact(conversation: UUID, leaf: int, model: "LocalChatModel") -> No
         await memory.keeper.compact(conversation, leaf, model)
     finally:
         _compacting.discard(conversation)
+    await notices.tell_remembered(conversation)
 
 
 def _reach(conversation: UUID, owner: int) -> Conversation:
@@ -213,13 +258,3 @@ def _model_or_none() -> "LocalChatModel | None":
         return runtime.chat_model()
     except runtime.ModelUnavailable:
         return None
-
-
-def _read_ahead(here: Conversation) -> None:
-    """The next prompt begins differently: have it read before somebody waits for it."""
-    if here.head_id is not None:
-        async_to_sync(_prewarm)(here.pk, here.head_id)
-
-
-async def _prewarm(conversation: UUID, leaf: int) -> None:
-    writing.prewarm(conversation, leaf)

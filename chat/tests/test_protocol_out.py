@@ -11,7 +11,7 @@ DOCS = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
 FILES = ("models/conversations.py", "consumers.py")
 MESSAGE = {"id": 2, "status": "streaming", "text": "so far", "reasoning": "hm", "html": "<p>so far</p>", "parent": 1}
 EVERY_FRAME = [
-    protocol.hello(uuid4(), "Title", 3, [5, 7]),
+    protocol.hello(uuid4(), "Title", 3, [5, 7], [3], [4]),
     protocol.message_created(MESSAGE),
     protocol.reply_started(MESSAGE),
     protocol.branched(3, None),
@@ -20,6 +20,8 @@ EVERY_FRAME = [
     protocol.reply_done(MESSAGE),
     protocol.title_changed("Title"),
     protocol.head_changed(3),
+    protocol.message_forgotten([3]),
+    protocol.memory_changed([3], "tab"),
     protocol.error("bad_frame", "What to do."),
     protocol.pong(),
 ]

@@ -15,6 +15,7 @@ async def test_a_message_is_acknowledged_and_its_reply_streams_and_is_kept(open_
     tab = await open_tab()
     assert tab.hello == {
         "type": "hello", "conversation": str(conversation.pk), "title": "", "head": None, "unfinished": [],
+        "pinned": [], "forgotten": [],
     }  # fmt: skip
     client_id = await tab.say("hello you")
     frames = await tab.until("reply.done")

@@ -134,7 +134,7 @@ def test_the_panel_and_the_dialogs_are_inert_whatever_was_said(ask, conversation
 def test_compacting_says_so_and_asks_again(ask, conversation, model, monkeypatch):
     asked = []
 
-    async def compact(*place):
+    async def compact(*place, tab):
         asked.append(place)
         monkeypatch.setattr(remembering, "_compacting", {conversation.pk})
         return True

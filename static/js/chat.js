@@ -8,6 +8,7 @@ import { Pins } from "./pins.js";
 import { Scroll } from "./scroll.js";
 import { Sidebar } from "./sidebar.js";
 import { Socket } from "./socket.js";
+import { TAB } from "./ids.js";
 import { copyFrom, listenForCodeCopies } from "./clipboard.js";
 import { reveal } from "./reveal.js";
 import { watchReadiness } from "./readiness.js";
@@ -30,6 +31,7 @@ const pins = new Pins(element("message-form"));
 const announce = (text) => (element("announcer").textContent = text);
 
 let wasEdit = false;
+let wasLost = false;
 let noticeTimer = null;
 function notify(text) {
   clearTimeout(noticeTimer);
@@ -52,10 +54,16 @@ async function checkAccess() {
   else if (page?.status === 404) location.assign("/");
 }
 
-socket.addEventListener("lost", () => (element("connection").hidden = false));
+socket.addEventListener("lost", () => {
+  wasLost = true;
+  element("connection").hidden = false;
+});
 socket.addEventListener("refused", checkAccess);
 socket.addEventListener("frame", ({ detail }) => {
-  if (detail.type === "hello") element("connection").hidden = true;
+  if (detail.type !== "hello") return;
+  element("connection").hidden = true;
+  if (wasLost) memory.refresh(); // What changed meanwhile was told to nobody here.
+  wasLost = false;
 });
 
 conversation.addEventListener("busy", ({ detail }) => {
@@ -70,6 +78,7 @@ conversation.addEventListener("ended", ({ detail }) => {
   memory.refreshSoon();
 });
 conversation.addEventListener("forgot", () => memory.refreshSoon());
+conversation.addEventListener("remembered", ({ detail }) => detail === TAB || memory.refresh());
 conversation.addEventListener("titled", ({ detail }) => showTitle(detail));
 conversation.addEventListener("edit", ({ detail }) => composer.edit(detail));
 conversation.addEventListener("copy", async ({ detail }) => {

@@ -7,7 +7,8 @@ import { newId } from "./ids.js";
 
 /**
  * Events: `busy` (detail: the unfinished reply or null), `acknowledged` (detail: client_id), `refused` (detail: the
- * error frame), `forgot`, `began`, `ended` (detail: its status), `branched`, `titled` (detail: the title), `edit` (detail: message).
+ * error frame), `forgot`, `remembered` (detail: the page that did it), `began`, `ended` (detail: its status),
+ * `branched`, `titled` (detail: the title), `edit` (detail: message).
  */
 export class Conversation extends EventTarget {
   #list;
@@ -27,6 +28,7 @@ export class Conversation extends EventTarget {
     "title.changed": ({ title }) => this.#tell("titled", title),
     "head.changed": ({ head }) => head === this.last?.id || this.refresh(),
     "message.forgotten": ({ messages }) => this.forget(messages),
+    "memory.changed": (frame) => this.#remembered(frame),
     branched: () => this.#tell("branched"),
     error: (frame) => this.#error(frame),
   };
@@ -117,12 +119,25 @@ export class Conversation extends EventTarget {
     this.#tell("busy", this.unfinished);
   }
 
-  #hello({ head, unfinished, title }) {
+  #hello({ head, unfinished, pinned, forgotten, title }) {
     this.#tell("titled", title);
+    this.#pinAll(pinned);
+    const missed = forgotten.filter((id) => this.#messages.get(id)?.isForgotten === false);
+    if (missed.length) this.forget(missed);
     const endedMeanwhile = this.unfinished && !unfinished.includes(this.unfinished.id);
     if (head !== (this.last?.id ?? null) || endedMeanwhile) this.refresh();
     else if (this.unfinished) this.#follow(this.unfinished);
     this.#tell("busy", this.unfinished);
+  }
+
+  #remembered({ pinned, tab }) {
+    this.#pinAll(pinned);
+    this.#tell("remembered", tab);
+  }
+
+  #pinAll(ids) {
+    const pinned = new Set(ids);
+    for (const [id, message] of this.#messages) message.pinned = pinned.has(id);
   }
 
   #created(message) {

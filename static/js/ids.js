@@ -9,3 +9,6 @@ export function newId() {
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
+
+/** What this page calls itself when it changes something, so that it knows its own doing when the server tells of it. */
+export const TAB = newId();

@@ -1,5 +1,7 @@
 // The memory panel beside the conversation, a drawer on narrow screens, and the gauge in the head.
 
+import { TAB } from "./ids.js";
+
 const KEY = "memory-panel";
 // A reply has ended: what follows from it in memory has begun by then.
 const SOON_MS = 700;
@@ -46,6 +48,7 @@ export class Memory extends EventTarget {
     this.#panel.addEventListener("keydown", (event) => this.#key(event));
     this.#panel.addEventListener("click", (event) => this.#click(event));
     this.#panel.addEventListener("input", () => this.#count());
+    this.#body.addEventListener("htmx:configRequest", ({ detail }) => (detail.headers["X-Tab"] = TAB));
     this.#body.addEventListener("htmx:beforeSwap", () => this.#beforeSwap());
     this.#body.addEventListener("htmx:afterSettle", () => this.#afterSettle());
     for (const name of ["htmx:responseError", "htmx:sendError"]) {

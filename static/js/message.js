@@ -48,6 +48,10 @@ export class Message {
     return UNFINISHED.includes(this.#article.dataset.status);
   }
 
+  get isForgotten() {
+    return this.#article.dataset.status === "forgotten";
+  }
+
   /** What was said, as it was written. */
   get source() {
     return (this.#parts.text ?? this.#parts.source.content).textContent;

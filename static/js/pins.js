@@ -1,5 +1,7 @@
 // Pin and Unpin, at a message and in the memory panel: both submit the one form of the page.
 
+import { TAB } from "./ids.js";
+
 /** Events: `pinned` (detail: id, isPinned), `refused` (detail: why, for people). */
 export class Pins extends EventTarget {
   #form;
@@ -28,7 +30,7 @@ export class Pins extends EventTarget {
     const body = new FormData(this.#form);
     body.set("pinned", pinned);
     try {
-      const answer = await fetch(address, { method: "POST", body, headers: { "HX-Request": "true" } });
+      const answer = await fetch(address, { method: "POST", body, headers: { "HX-Request": "true", "X-Tab": TAB } });
       if (answer.status === 204) return "";
       return answer.status === 422 ? await answer.text() : "This could not be changed. Load the page again.";
     } catch {

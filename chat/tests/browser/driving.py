@@ -89,10 +89,12 @@ class FakeSocket:
 
     def _open(self, socket):
         shown = Conversation.objects.get(pk=socket.url.rstrip("/").rpartition("/")[2])
-        unfinished = shown.messages.filter(status__in=Message.UNFINISHED).values_list("pk", flat=True)
         hello = {"type": "hello", "conversation": str(shown.pk), "title": shown.title, "head": shown.head_id}
+        kinds = {"unfinished": {"status__in": Message.UNFINISHED}, "pinned": {"pinned": True}}
+        for name, which in (kinds | {"forgotten": {"status": Message.Status.FORGOTTEN}}).items():
+            hello[name] = [*shown.messages.filter(**which).values_list("pk", flat=True)]
         socket.on_message(lambda data: self.sent.append(json.loads(data)))
-        socket.send(json.dumps(hello | {"unfinished": list(unfinished)}))
+        socket.send(json.dumps(hello))
         self._sockets.append(socket)
 
     def _wait(self, condition, what):

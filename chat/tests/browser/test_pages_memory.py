@@ -205,6 +205,37 @@ def test_what_another_tab_forgot_goes_here_too(person, socket, conversation):
     expect(person.replies.first).to_contain_text("green")
 
 
+def test_what_happened_while_the_connection_was_lost_is_shown_when_it_is_back(
+    person, socket, conversation, button, panel
+):
+    opened(button, panel)
+    _, reply, last, _ = conversation.path()
+    Message.objects.filter(pk=last).update(pinned=True)
+    Message.objects.filter(pk=reply).update(status="forgotten", text="")
+    socket.drop()
+    expect(person.questions.last.get_by_text("Pinned")).to_be_visible()
+    expect(person.replies.first.get_by_text("This message was forgotten.")).to_be_visible()
+    expect(panel.get_by_role("button", name="Unpin: And a root?")).to_be_visible()
+
+
+def test_what_another_tab_changes_is_shown_but_what_is_being_written_stays(person, socket, button, panel, summary):
+    opened(button, panel).get_by_role("link", name="Edit").click()
+    box = panel.get_by_role("textbox", name="What the assistant remembers")
+    box.fill("Half a thou")
+    first = Message.objects.earliest("id").pk
+    Message.objects.filter(pk=first).update(pinned=True)
+    with panel.page.expect_response(re.compile("part=gauge")):
+        socket.send("memory.changed", pinned=[first], tab="")
+    expect(person.questions.first.get_by_text("Pinned")).to_be_visible()
+    expect(box).to_have_value("Half a thou")
+    Summary.objects.create(
+        conversation=summary.conversation, covers_until=summary.covers_until, text="Newer.", author="person"
+    )
+    panel.get_by_role("button", name="Save").click()
+    expect(panel.get_by_role("alert").filter(has_text="A newer summary")).to_be_visible()
+    expect(box).to_have_value("Half a thou")
+
+
 def test_what_was_sent_is_shown_in_a_dialog(person, conversation, page):
     path = conversation.path()
     parts = [["summary", 12, path[:2], Summary.objects.get().pk], ["message", 7, [path[2]], None]]
@@ -232,6 +263,45 @@ def test_a_new_message_has_the_same_tools(person, socket, page):
     person.questions.last.get_by_role("button", name="Pin").click()
     expect(person.questions.last.get_by_text("Pinned")).to_be_visible()
     assert Message.objects.get(pk=message.pk).pinned
+
+
+def test_a_second_tab_follows_pins_corrections_and_forgetting(live_site, page):
+    person = Person(page, live_site.url).log_in().begin()
+    for text in ("My cat is called Tom. " * 3, "He is 5 years old. " * 3, "And now?"):
+        expect(person.ask(text)).to_have_attribute("data-status", "complete")
+    other = Person(page.context.new_page())
+    other.page.goto(page.url)
+    panels = []
+    for where in (page, other.page):
+        where.locator("#memory-button").click()
+        panels.append(where.get_by_role("complementary", name="Memory"))
+    mine, theirs = panels
+    expect(theirs.get_by_text("Nothing is summarised yet")).to_be_visible()
+
+    person.questions.first.get_by_role("button", name="Pin").click()
+    expect(other.questions.first.get_by_role("button", name="Pin")).to_have_attribute("aria-pressed", "true")
+    expect(theirs.get_by_role("button", name="Unpin")).to_have_count(1)
+    theirs.get_by_role("button", name="Unpin").click()
+    expect(person.questions.first.get_by_role("button", name="Pin")).to_have_attribute("aria-pressed", "false")
+    expect(mine.get_by_role("button", name="Unpin")).to_have_count(0)
+
+    theirs.get_by_role("button", name="Compact now").click()
+    expect(mine.get_by_text("It stands for 4 messages")).to_be_visible()
+    expect(theirs.get_by_text("It stands for 4 messages")).to_be_visible()
+    mine.get_by_role("link", name="Edit").click()
+    mine.get_by_role("textbox").fill("The cat is called Max.")
+    mine.get_by_role("button", name="Save").click()
+    expect(theirs.locator("#memory-text")).to_have_text("The cat is called Max.")
+    expect(mine.get_by_text("Saved.")).to_be_visible()  # what it did itself loads nothing anew
+    theirs.locator("details", has_text="Key sentences").get_by_role("time").click()
+    theirs.get_by_role("button", name="Restore").click()
+    expect(mine.locator("#memory-text")).to_contain_text("Tom")
+
+    person.questions.first.get_by_role("link", name="Forget").press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Forget").click()
+    expect(other.questions.first.get_by_text("This message was forgotten.")).to_be_visible()
+    expect(theirs.locator("#memory-text").filter(has_text="Tom")).to_have_count(0)
+    other.page.close()
 
 
 def test_compacting_shows_its_progress_and_then_the_summary(live_site, page):
