@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Annotated, Any
 
-from django.http import Http404, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase, StreamingHttpResponse
 from ninja import Query, Router
 
 from chat import services
@@ -14,10 +14,9 @@ from chat.api.auth import KeyRequest
 from chat.api.conversation_bodies import LARGEST_ID, Answered, Asking, ConversationMessage, NewMessage, ReplyPath
 from chat.api.described import answers_of
 from chat.api.errors import ErrorBody, described
+from chat.api.own import with_own
 from chat.api.refusals import refusals
 from chat.api.sse import DONE, frame
-from chat.database import in_database
-from chat.models import Conversation
 from chat.replies import Ended, Event, Queued
 from chat.services import Sent
 
@@ -82,13 +81,8 @@ async def follow_reply(
 
 
 async def _head(request: KeyRequest, pk: uuid.UUID) -> int | None:
-    """The last message that is shown of this person's conversation. 404 for missing and foreign ones alike."""
-    heads = Conversation.objects.visible_to(request.auth).filter(pk=pk).values_list("head", flat=True)
-    found = await in_database(list, heads)
-    if not found:
-        raise Http404
-    head: int | None = found[0]
-    return head
+    """The last message that is shown."""
+    return await with_own(request, pk, lambda here: here.head_id)
 
 
 async def _answer(

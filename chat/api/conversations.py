@@ -5,15 +5,15 @@ import binascii
 import uuid
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from django.db.models import Q
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from ninja import Query, Router, Status
 
 from chat import exporting, services
-from chat.api import conversation_replies
+from chat.api import conversation_memory, conversation_replies
 from chat.api.auth import KeyRequest
 from chat.api.conversation_bodies import (
     LARGEST_ID,
@@ -26,6 +26,7 @@ from chat.api.conversation_bodies import (
 )
 from chat.api.described import answers_of
 from chat.api.errors import invalid
+from chat.api.own import with_own
 from chat.api.refusals import refusals
 from chat.database import in_database
 from chat.forms import RenameForm
@@ -34,7 +35,7 @@ from chat.services import notices
 
 router = Router(tags=["Conversations"])
 router.add_router("", conversation_replies.router)
-R = TypeVar("R")
+router.add_router("", conversation_memory.router)
 _WITHOUT_200 = {status: body for status, body in answers_of(None).items() if status != 200}
 
 
@@ -88,7 +89,7 @@ async def read_conversation(
             earlier=path[start] if start else None,
         )
 
-    return await _with_own(request, pk, read)
+    return await with_own(request, pk, read)
 
 
 @router.patch("/{uuid:pk}", response=answers_of(ConversationBody), summary="Rename a conversation, show another branch")
@@ -100,19 +101,19 @@ async def change_conversation(request: KeyRequest, pk: uuid.UUID, payload: Chang
         if title is not None:
             Conversation.objects.filter(pk=here.pk).update(title=title)
 
-    await _with_own(request, pk, rename)
+    await with_own(request, pk, rename)
     if title is not None:
         await notices.tell_title(pk, title)
     if payload.head is not None:
-        with refusals(request.auth.pk):
+        with refusals(request.auth.pk, param="head"):
             await services.show_branch(pk, request.auth.pk, payload.head)
-    return await _with_own(request, pk, ConversationBody.of)
+    return await with_own(request, pk, ConversationBody.of)
 
 
 @router.delete("/{uuid:pk}", response=_WITHOUT_200 | {204: None}, summary="Delete a conversation")
 async def delete_conversation(request: KeyRequest, pk: uuid.UUID) -> Status[None]:
     """With everything in it, at once and for good. A reply that is being written ends."""
-    await _with_own(request, pk, lambda _: None)
+    await with_own(request, pk, lambda _: None)
     with refusals(request.auth.pk):
         await services.delete_now(pk, request.auth.pk)
     return Status(204, None)
@@ -133,7 +134,7 @@ async def export_conversation(
 ) -> HttpResponse:
     """A file: the branch that is shown as Markdown, or everything as JSON."""
     write, kind, ending = _FORMATS[format]
-    text, title = await _with_own(request, pk, lambda here: (write(here), here.title))
+    text, title = await with_own(request, pk, lambda here: (write(here), here.title))
     name = content_disposition_header(as_attachment=True, filename=exporting.filename(title, ending))
     # An attachment that a browser should show all the same would be inert.
     headers = {"Content-Disposition": name or "attachment", "Content-Security-Policy": "sandbox; default-src 'none'"}
@@ -144,18 +145,6 @@ _FORMATS: dict[str, tuple[Callable[[Conversation], str], str, str]] = {
     "markdown": (exporting.as_markdown, "text/markdown", "md"),
     "json": (exporting.as_json, "application/json", "json"),
 }
-
-
-async def _with_own(request: KeyRequest, pk: uuid.UUID, work: Callable[[Conversation], R]) -> R:
-    """Do something with this person's conversation, near the database. 404 for missing and foreign ones alike."""
-
-    def find_and_work() -> R:
-        here = Conversation.objects.visible_to(request.auth).filter(pk=pk).first()
-        if here is None:
-            raise Http404
-        return work(here)
-
-    return await in_database(find_and_work)
 
 
 def _title(raw: str) -> str:

@@ -20,6 +20,12 @@ ROUTES = [
     ("post", "/replies/1/stop", {}),
     ("post", "/replies/1/retry", {}),
     ("get", "/replies/1/events", None),
+    ("get", "/memory", None),
+    ("post", "/memory/compact", {}),
+    ("post", "/summaries", {"text": "Mine", "replaces": 1}),
+    ("post", "/summaries/1/restore", {}),
+    ("patch", "/messages/1", {"pinned": True}),
+    ("delete", "/messages/1", None),
 ]
 
 
