@@ -13,12 +13,20 @@ from chat.memory.checking.values import Value, cells
 
 
 def memory_check(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """The last result and how far a run is; POST with `start` begins one. `context` is the panel's own."""
+    """The last result and how far a run is; POST with `start` or `stop`. `context` is the panel's own."""
     if request.method == "POST":
         if "start" in request.POST and not background.start():
             messages.info(request, "A check is running already.")
+        if "stop" in request.POST and not background.stop():
+            messages.info(request, "No check is running.")
         return redirect(request.path)
-    context |= {"title": "Memory", "state": background.state, "result": _shown(background.result())}
+    state = background.state
+    context |= {
+        "title": "Memory",
+        "state": state,
+        "so_far": _shown(state.so_far),
+        "result": _shown(background.result()),
+    }
     return TemplateResponse(request, "admin/chat/memory_check.html", context)
 
 

@@ -9,6 +9,7 @@ from django.urls import reverse
 from chat.memory.checking import background as module
 from chat.memory.checking.background import Background, State
 from chat.memory.checking.launch import Result, RunFailed
+from chat.memory.checking.stopping import Stopped
 from chat.memory.checking.values import Report, Value
 
 
@@ -20,22 +21,23 @@ def page(client, owner):
 
 @pytest.fixture
 def checker(monkeypatch, settings, tmp_path):
-    """A background whose runs wait for `go`, and give `outcome`."""
+    """A background whose runs wait for `go` or to be stopped, and give `outcome`."""
     settings.DATA_DIR = tmp_path
     checker = Background()
     checker.begun, checker.go, checker.ended = threading.Event(), threading.Event(), threading.Event()
     checker.outcome = Result(Report("a rule", {}, [Value("same words", "%", 99.0, 95, more_is_better=True)]), {})
 
-    def run(options, progress, *, nice):
+    def run(options, progress, *, nice, stopping):
         progress(1, 2, "conversation 1")
-        checker.begun.set()
-        assert checker.go.wait(10)
+        with stopping.ended_by(lambda _: checker.go.set()):
+            checker.begun.set()
+            assert checker.go.wait(10)
         if isinstance(checker.outcome, Exception):
             raise checker.outcome
         return checker.outcome
 
     work = checker._run
-    monkeypatch.setattr(checker, "_run", lambda options: (work(options), checker.ended.set()))
+    monkeypatch.setattr(checker, "_run", lambda *args: (work(*args), checker.ended.set()))
     monkeypatch.setattr(module.launch, "run", run)
     monkeypatch.setattr("chat.admin.memory_check.background", checker)
     yield checker
@@ -84,6 +86,52 @@ def test_why_a_run_failed_is_told_and_the_old_result_stays(client, page, checker
     shown = client.get(page).content.decode()
     assert "The last check failed: The run ended with 1: boom" in shown
     assert "1 of 1 values met" in shown
+
+
+def test_a_run_can_be_stopped_and_shows_what_it_had_measured_beside_the_last_whole_one(client, page, checker):
+    client.post(page, {"start": "1"})
+    finish(checker)
+    for event in (checker.begun, checker.go, checker.ended):
+        event.clear()
+    checker.outcome = Stopped(Report("a rule", {}, [Value("other words", "%", 80.0, 70, more_is_better=True)]))
+    client.post(page, {"start": "1"})
+    assert checker.begun.wait(10)
+    assert "stop" in client.get(page).content.decode()
+    assert client.post(page, {"stop": "1"}).status_code == 302
+    assert checker.ended.wait(10)
+    shown = client.get(page).content.decode()
+    assert "The check was stopped at 35 %." in shown
+    assert (
+        shown.index("other words") < shown.index("The last whole check: 1 of 1 values met") < shown.index("same words")
+    )
+    assert "data-running" not in shown
+    assert "Check again" in shown
+
+
+def test_a_run_that_is_stopped_early_has_measured_nothing(client, page, checker):
+    checker.outcome = Stopped()
+    client.post(page, {"start": "1"})
+    assert checker.begun.wait(10)
+    client.post(page, {"stop": "1"})
+    assert checker.ended.wait(10)
+    shown = client.get(page).content.decode()
+    assert "It had measured nothing yet." in shown
+    assert "has not been checked yet" not in shown
+
+
+def test_while_it_ends_it_says_so(client, page, checker, monkeypatch):
+    client.post(page, {"start": "1"})
+    assert checker.begun.wait(10)
+    monkeypatch.setattr(checker._stopping, "ask", lambda: None)
+    client.post(page, {"stop": "1"})
+    shown = client.get(page).content.decode()
+    assert "Stopping…" in shown
+    assert "data-running" in shown
+
+
+def test_stopping_nothing_says_so(client, page, checker):
+    assert "No check is running." in client.post(page, {"stop": "1"}, follow=True).content.decode()
+    assert checker.state == State()
 
 
 def test_a_post_without_the_button_begins_nothing(client, page, checker):

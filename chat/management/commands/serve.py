@@ -1,5 +1,6 @@
 """Runs the site: web server and model in this one process, until Ctrl-C or SIGTERM."""
 
+import asyncio
 import contextlib
 import os
 from typing import Any
@@ -80,9 +81,10 @@ def _application() -> Any:
 async def _finish() -> None:
     """Take no more questions and keep what has been written."""
     from chat import runtime, services
+    from chat.memory.checking.background import background
 
     runtime.retire("The server is shutting down. Try again in a moment.")
-    await services.close()
+    await asyncio.gather(services.close(), asyncio.to_thread(background.close))
     await services.purge_now()
 
 

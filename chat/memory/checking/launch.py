@@ -6,6 +6,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -17,11 +18,16 @@ from django.conf import settings
 from chat.memory.checking.brought import RESERVE
 from chat.memory.checking.history import UnusableHistory
 from chat.memory.checking.run import Options
+from chat.memory.checking.stopping import Stopped, Stopping
 from chat.memory.checking.values import Report, Value
 from chat.memory.checking.worker import CASES
 
 Progress = Callable[[int, int, str], None]
 """Called with steps done, steps in all, and what is being done."""
+
+
+# Seconds that a process which was asked to end has to tell what it has measured.
+LAST_WORDS = 5.0
 
 
 class RunFailed(Exception):
@@ -36,10 +42,18 @@ class Result:
     cases: Mapping[str, Any]
 
 
-def run(options: Options, progress: Progress = lambda *_: None, *, nice: int = 0, embeddings: bool = True) -> Result:
-    """Run and wait. Raises RunFailed."""
+def run(
+    options: Options,
+    progress: Progress = lambda *_: None,
+    *,
+    nice: int = 0,
+    embeddings: bool = True,
+    stopping: Stopping | None = None,
+) -> Result:
+    """Run and wait. Raises RunFailed, and Stopped when `stopping` was asked to end it."""
     with _place() as folder:
-        told = _told(asdict(options) | {"nice": nice, "embeddings": embeddings}, folder, progress)
+        asked = asdict(options) | {"nice": nice, "embeddings": embeddings}
+        told = _told(asked, folder, progress, stopping or Stopping())
         return Result(_report(told["report"]), json.loads((folder / CASES).read_text()))
 
 
@@ -47,7 +61,7 @@ def show(conversation: Path, budget: int) -> dict[str, Any]:
     """The parts of the prompt for a history in a file. Raises UnusableHistory and RunFailed."""
     with _place() as folder:
         asked = {"conversation": str(conversation.resolve()), "budget": budget}
-        told = _told(asked, folder, LLM_MAX_REPLY_TOKENS=str(RESERVE))
+        told = _told(asked, folder, lambda *_: None, Stopping(), LLM_MAX_REPLY_TOKENS=str(RESERVE))
     if "refused" in told:
         raise UnusableHistory(told["refused"])
     shown: dict[str, Any] = told["shown"]
@@ -62,12 +76,16 @@ def _place() -> Iterator[Path]:
         yield folder
 
 
-def _told(asked: dict[str, Any], folder: Path, progress: Progress = lambda *_: None, **extra: str) -> dict[str, Any]:
+def _told(asked: dict[str, Any], folder: Path, progress: Progress, stopping: Stopping, **extra: str) -> dict[str, Any]:
     """What the process tells at last."""
     asked["folder"] = str(folder)
     with (folder.parent / "errors").open("w+b") as errors, _process(asked, _environment(folder) | extra, errors) as run:
-        told = _follow(run, progress)
-        if run.wait() or told is None:
+        with _ended_by(stopping, run):
+            told = _follow(run, progress)
+            run.wait()
+        if stopping.is_wanted:
+            raise Stopped(_report(told["report"]) if told and told["report"] else None)
+        if run.returncode or told is None:
             errors.seek(0)
             last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
             raise RunFailed(f"The run ended with {run.returncode}: {''.join(last) or 'no reason given'}")
@@ -85,6 +103,24 @@ def _process(asked: dict[str, Any], environment: dict[str, str], errors: Any) ->
             yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def _ended_by(stopping: Stopping, process: subprocess.Popen[str]) -> Iterator[None]:
+    """Inside, who wishes the end asks the process for it, and kills it if it does not come."""
+    kill = threading.Timer(LAST_WORDS, process.kill)
+    kill.daemon = True
+
+    def end(at_once: bool) -> None:
+        if at_once:
+            process.kill()
+        elif not kill.is_alive():
+            process.terminate()
+            kill.start()
+
+    with stopping.ended_by(end):
+        yield
+    kill.cancel()
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -55,6 +55,7 @@ class Run:
         self.num_summaries = 0
         self.others: list[Watch] = []
         self._tell, self._done, self._what = tell, 0, ""
+        self._num_whole = 0  # conversations that everything is known of
         self._of = (
             sum(self._turns_of(talk) for talk in self._talks()) + 30 * options.more + 10 * len(options.lengths) + 11
         )
@@ -76,13 +77,14 @@ class Run:
         short = make_talk(self.options.seed + 60, 40, num_facts=4)
         traces = await forgotten(short, self._owner, self.model, self.folder)
         self._step()
-        embedder = runtime.embedder()
-        return Report(
-            tokens_by=self.reader.name,
-            options=asdict(self.options),
-            values=self._values(covered, unwaited, traces),
-            embedder=embedder.info.name if embedder else "",
-        )
+        return self._report(self._values(covered, unwaited, traces))
+
+    def so_far(self) -> Report | None:
+        """Of a run that does not go on: what has been measured. None before a conversation has been watched whole."""
+        if not self._num_whole:
+            return None
+        values = self._values(Tally(), Tally(), Tally())
+        return self._report([value for value in values if not math.isnan(value.ours)])
 
     def cases(self) -> dict[str, Any]:
         """For a model: questions with their prompts by system, and the prompts of one talk turn by turn."""
@@ -99,6 +101,15 @@ class Run:
             ],
             "turns": [_plain(shown.messages) for shown in turns],
         }
+
+    def _report(self, values: list[Value]) -> Report:
+        embedder = runtime.embedder()
+        return Report(
+            tokens_by=self.reader.name,
+            options=asdict(self.options),
+            values=values,
+            embedder=embedder.info.name if embedder else "",
+        )
 
     def _talks(self) -> list[Talk]:
         seeds = range(self.options.seed, self.options.seed + self.options.talks)
@@ -121,6 +132,7 @@ class Run:
             self.watches.setdefault(watch.system.name, []).append(watch)
         self.num_summaries += await in_database(ours.conversation.summaries.count)
         await ask_all(talk, systems, runtime.embedder(), self.findings, self._step)
+        self._num_whole += 1
 
     async def _facts_of(self, talk: Talk) -> None:
         """Without a prompt for each turn: the questions alone."""

@@ -1,12 +1,14 @@
 """A run without a model, in a process and a data directory of its own: `manage.py memory_check --worker OPTIONS`.
 
 It writes lines of JSON: `{"done", "of", "what"}` as it goes on, and at last `{"report"}`; with a `conversation` to
-show, `{"shown"}` or `{"refused"}`. The site's database is not even open here: `DATA_DIR` names an empty directory.
+show, `{"shown"}` or `{"refused"}`. SIGTERM ends it with the report of what has been measured, null before there is
+any. The site's database is not even open here: `DATA_DIR` names an empty directory.
 """
 
 import asyncio
 import json
 import os
+import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ from chat.memory.budget import MessageTooLong
 from chat.memory.checking import brought, history
 from chat.memory.checking.reading import reader_for
 from chat.memory.checking.run import Options, Run
+from chat.memory.checking.values import Report
 
 if TYPE_CHECKING:
     from chat.inference.embedding import Embedder
@@ -41,10 +44,20 @@ async def _run(options: dict[str, Any], folder: Path) -> None:
     began = time.monotonic()
     runtime.use_embedder(_embedder(options))
     run = Run(_options(options), folder, tell=lambda **what: print(json.dumps(what), flush=True))  # noqa: T201
-    report = await run.report()
-    report.seconds = round(time.monotonic() - began, 1)
-    (folder / CASES).write_text(json.dumps(run.cases()))
-    print(json.dumps({"report": report.figures()}), flush=True)  # noqa: T201
+    report = await _unless_terminated(run)
+    if report:
+        report.seconds = round(time.monotonic() - began, 1)
+        (folder / CASES).write_text(json.dumps(run.cases()))
+    print(json.dumps({"report": report.figures() if report else None}), flush=True)  # noqa: T201
+
+
+async def _unless_terminated(run: Run) -> Report | None:
+    work = asyncio.ensure_future(run.report())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, work.cancel)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        return run.so_far()
 
 
 async def _show(options: dict[str, Any]) -> None:
