@@ -5,7 +5,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from chatsite import env
+from chatsite import databases, env
 
 # Telemetry of a library that comes along: never, whatever the environment says.
 os.environ["LANGSMITH_TRACING"] = "false"
@@ -95,26 +95,7 @@ WHITENOISE_USE_FINDERS = DEBUG
 
 # --- Data -------------------------------------------------------------------------------------------------------------
 
-DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": DATA_DIR / "chat.sqlite3",
-        "CONN_MAX_AGE": 60,
-        # A file, because the server's threads must see the same data as the test.
-        "TEST": {"NAME": DATA_DIR / "test.sqlite3"},
-        "OPTIONS": {
-            # A writer takes the lock when its transaction begins, so that two of them wait instead of failing half-way.
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 5,
-            "init_command": (
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;"
-                "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=27103364; PRAGMA cache_size=2000;"
-                # What is deleted is overwritten (chat/memory/purging.py has the rest).
-                "PRAGMA secure_delete=ON;"
-            ),
-        },
-    }
-}
+DATABASES = {"default": databases.choose(env.text("DATABASE_URL"), DATA_DIR)}
 # Notices only; text travels through chat.replies (docs/adr/0003-replies-belong-to-the-server.md).
 # The layer drops what a socket has not read beyond its capacity, without a word, so that is generous.
 CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}}
