@@ -1,94 +1,91 @@
-"""The index of messages' words: SQLite's FTS5, a row for each window of a text, always within one conversation.
+"""The index of messages' words: a row for each window of a text, looked into within one conversation alone.
 
-Rows are put in here, triggers take them out (chat/migrations/0003_search.py). What is looked for is never read from the
-index alone: whoever asks reads the messages themselves, so a stale row could not show anything.
+The database's own full-text search does it, with Porter's stemmer and without stop words, for chat.memory.wanted
+decides what is asked for: search_sqlite.py or search_postgresql.py. Rows are put in here, triggers take them out
+(chat/migrations). What is looked for is never read from the index alone: whoever asks reads the messages themselves, so
+a stale row could not show anything.
 """
 
 import uuid
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 from django.db import connection, transaction
 
+from chat.memory import search_postgresql, search_sqlite
 from chat.memory.marks import marks_of
 from chat.memory.passages import SPEAKERS
 from chat.memory.scores import Place
-from chat.memory.wanted import spaced
-from chat.memory.windows import MOST, windows
+from chat.memory.windows import windows
 
-_MISSING = """
-    SELECT id, role, text FROM chat_message
-    WHERE status NOT IN ('queued', 'streaming') AND text <> '' AND id IN (
-        SELECT id FROM chat_message
-        WHERE conversation_id = %s
-        AND NOT EXISTS (SELECT 1 FROM chat_search_content WHERE chat_search_content.id = chat_message.id * 4096)
-    )
-"""
-_ADD = "INSERT INTO chat_search (rowid, conversation, text, marks) VALUES (%s, %s, %s, %s)"
-_FIND = "SELECT %s, rowid FROM chat_search WHERE chat_search MATCH %s"
+Window = tuple[Place, str, Sequence[str]]
+"""Where it stands, what it says, and its marks of chat.memory.marks."""
 
 
-def is_available() -> bool:
-    """Whether this database has an index; others than SQLite have none yet."""
-    return connection.vendor == "sqlite"
+class Index(Protocol):
+    """What a database's module does; all of it within a conversation that the caller names."""
+
+    def has_missing(self, conversation: uuid.UUID) -> bool:
+        """Whether a finished message is not in the index."""
+
+    def missing(self, conversation: uuid.UUID) -> Iterable[tuple[int, str, str]]:
+        """Id, role and text of those that are not, none of which changes before the transaction ends."""
+
+    def add(self, conversation: uuid.UUID, found: Iterable[Window]) -> None:
+        """Put windows in."""
+
+    def find(self, conversation: uuid.UUID, terms: Sequence[str]) -> Iterable[tuple[int, Place]]:
+        """For each place of a term, the term's number among `terms` and the place."""
+
+    def marked(self, conversation: uuid.UUID, marks: Sequence[str]) -> Iterable[tuple[int, Place]]:
+        """The same for marks."""
+
+    def compact(self) -> None:
+        """Let go of what deleted rows have left in the index itself."""
+
+
+_INDEXES: Mapping[str, Index] = {"sqlite": search_sqlite, "postgresql": search_postgresql}
 
 
 def add_missing(conversation: uuid.UUID) -> int:
     """Index the finished messages of a conversation that are not; returns how many that were."""
-    if not is_available() or not _missing(conversation):
+    index = _index()
+    if not index.has_missing(conversation):
         return 0
     with transaction.atomic():  # the texts are read again under the lock: nothing comes in that has been forgotten
-        missing = _missing(conversation)
-        rows = [
-            (pk * MOST + at, conversation.hex, spaced(window), " ".join(sorted(marks_of(SPEAKERS[role], window))))
-            for pk, role, text in missing
-            for at, window in enumerate(windows(text) or [""])
-        ]
-        with connection.cursor() as cursor:
-            cursor.executemany(_ADD, rows)
+        missing = list(index.missing(conversation))
+        index.add(conversation, [window for message in missing for window in _windows(*message)])
     return len(missing)
 
 
 def find(conversation: uuid.UUID, terms: Iterable[str]) -> Mapping[str, set[Place]]:
     """Where each of the terms of chat.memory.wanted stands in a conversation."""
-    return _find(conversation, "text", terms)
+    names = list(dict.fromkeys(terms))
+    return _by_name(names, _index().find(conversation, names) if names else ())
 
 
 def marked(conversation: uuid.UUID, marks: Iterable[str]) -> Mapping[str, set[Place]]:
     """Which windows of a conversation have each of these marks of chat.memory.marks."""
-    return _find(conversation, "marks", marks)
+    names = list(dict.fromkeys(marks))
+    return _by_name(names, _index().marked(conversation, names) if names else ())
 
 
 def compact() -> None:
-    """Merge the index into one segment: words of deleted messages leave its pages, and wait in free ones for VACUUM."""
-    if is_available():
-        with connection.cursor() as cursor:
-            cursor.execute("INSERT INTO chat_search (chat_search) VALUES ('optimize')")
+    """Words of deleted messages leave the index itself."""
+    _index().compact()
 
 
-def _find(conversation: uuid.UUID, column: str, terms: Iterable[str]) -> Mapping[str, set[Place]]:
-    found: dict[str, set[Place]] = {term: set() for term in terms}
-    if not found or not is_available():
-        return found
-    names, within = list(found), f"conversation : {_quoted(conversation.hex)}"
-    questions = [f"{within} AND {column} : {_quoted(term)}" for term in names]
-    parameters = [value for at, question in enumerate(questions) for value in (at, question)]
-    for at, row in _rows(" UNION ALL ".join([_FIND] * len(names)), parameters):
-        found[names[at]].add(divmod(row, MOST))
+def _index() -> Index:
+    return _INDEXES[connection.vendor]
+
+
+def _windows(pk: int, role: str, text: str) -> Iterable[Window]:
+    for number, window in enumerate(windows(text) or [""]):
+        yield (pk, number), window, sorted(marks_of(SPEAKERS[role], window))
+
+
+def _by_name(names: Sequence[str], places: Iterable[tuple[int, Place]]) -> Mapping[str, set[Place]]:
+    found: dict[str, set[Place]] = {name: set() for name in names}
+    for number, place in places:
+        found[names[number]].add(place)
     return found
-
-
-def _missing(conversation: uuid.UUID) -> list[tuple[int, str, str]]:
-    return _rows(_MISSING, [conversation.hex])
-
-
-def _rows(statement: str, parameters: list[Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        found: list[Any] = cursor.fetchall()
-        return found
-
-
-def _quoted(term: str) -> str:
-    """As a string of FTS5's query language, in which nothing but the quotation mark means anything."""
-    return '"' + term.replace('"', '""').replace("\0", "") + '"'

@@ -64,7 +64,7 @@ def _drop_triggers(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> 
 
 
 class Migration(migrations.Migration):
-    """Another database than SQLite has no index of words yet; there, memory goes by meaning alone."""
+    """Does nothing in PostgreSQL, for which 0004 has an index."""
 
     dependencies: ClassVar = [("chat", "0002_remembering")]
     operations: ClassVar = [
