@@ -106,6 +106,7 @@ class Invitation(models.Model):
 
         Raises AlreadyAccepted when somebody else was quicker.
         """
+        Invitation.objects.select_for_update().filter(pk=self.pk).first()  # Before another can look whether it is used.
         if not Invitation.objects.usable().filter(pk=self.pk).update(accepted_at=timezone.now()):
             raise AlreadyAccepted
         person.is_staff = self.role != self.Role.MEMBER

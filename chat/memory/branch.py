@@ -102,7 +102,7 @@ def store(branch: Branch, cut: int, *, text: str, author: str, model: str) -> Su
 
     None if in the meantime the branch or the notes have changed, or one of those turns was forgotten.
     """
-    conversation = Conversation.objects.filter(pk=branch.conversation).first()
+    conversation = Conversation.locked().filter(pk=branch.conversation).first()
     path = path_to(conversation, branch.path[-1]) if conversation else []
     notes = branch.layout.notes
     if not conversation or path != branch.path or applying(conversation, path) != (notes.summary if notes else None):
@@ -115,7 +115,7 @@ def store(branch: Branch, cut: int, *, text: str, author: str, model: str) -> Su
         grown_from_id=notes.summary if notes else None,
         text=text,
         author=author,
-        model=model,
+        model=model[:200],
     )
 
 

@@ -78,6 +78,7 @@ def look(conversation: Conversation, model: "LocalChatModel | None", *, is_compa
 @transaction.atomic
 def edit(conversation: Conversation, summary: int, text: str, model: "LocalChatModel") -> Summary:
     """The summary in use as a person corrects it: a new version in its place."""
+    conversation.lock()
     old = _on_branch(conversation, summary)
     if old.pk != applying(conversation, path_to(conversation, conversation.head_id)):
         raise RefusedPost("stale", "A newer summary has taken the place of this one. Look at that first.")
@@ -97,6 +98,7 @@ def edit(conversation: Conversation, summary: int, text: str, model: "LocalChatM
 @transaction.atomic
 def restore(conversation: Conversation, summary: int) -> None:
     """Use an earlier version again; those on this branch that would win over it are retired."""
+    conversation.lock()
     row = _on_branch(conversation, summary)
     path = path_to(conversation, conversation.head_id)
     place = {pk: at for at, pk in enumerate(path)}
@@ -111,6 +113,7 @@ def restore(conversation: Conversation, summary: int) -> None:
 @transaction.atomic
 def pin(conversation: Conversation, message: int, model: "LocalChatModel") -> None:
     """Show a message of the shown branch verbatim from now on, however old it gets."""
+    conversation.lock()
     path = path_to(conversation, conversation.head_id)
     row = conversation.messages.filter(pk=message).first()
     if row is None or row.pk not in path:

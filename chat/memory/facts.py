@@ -15,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from langchain_core.messages import HumanMessage
 
+from accounts.models import User
 from chat.database import in_database
 from chat.memory.budget import Budget
 from chat.memory.extract import LONGEST_SENTENCE, replaces
@@ -108,13 +109,15 @@ def learn(conversation_id: uuid.UUID, leaf: int) -> int:
 
     Nothing unless its owner has switched that on. A newer value takes the place of the older one.
     """
-    message = Message.objects.filter(children=leaf, conversation=conversation_id).select_related("conversation").first()
-    if message is None or not Conversation.objects.filter(
-        pk=conversation_id, owner__remembers_facts=True, owner__is_active=True
-    ):
+    conversation = Conversation.locked().filter(pk=conversation_id).first()
+    message = Message.objects.filter(children=leaf, conversation=conversation_id).first()
+    if conversation is None or message is None:
         return 0
-    owner = message.conversation.owner_id
-    return sum(_keep(owner, message, found) for found in find(message.text))
+    # He may be told of in another conversation at this moment, or be switching it off.
+    owners = User.objects.select_for_update(no_key=True).filter(pk=conversation.owner_id)
+    if not owners.filter(remembers_facts=True, is_active=True).first():
+        return 0
+    return sum(_keep(conversation.owner_id, message, found) for found in find(message.text))
 
 
 def _of_owner(owner: int) -> list[Fact]:

@@ -27,6 +27,7 @@ def forget(conversation: Conversation, message: int, *, with_answers: bool) -> F
 
     Raises RefusedPost for a message that is not there, and while a reply is written that may have been shown it.
     """
+    conversation.lock()
     rows = conversation.messages.exclude(status=Message.Status.FORGOTTEN)
     if not conversation.messages.filter(pk=message).exists():
         raise RefusedPost("unknown_message", "This message is not in this conversation. Load the page again.")

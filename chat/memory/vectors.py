@@ -14,7 +14,7 @@ from chat.inference.embedding import Embedder, Urgency, Vectors
 from chat.inference.request import EngineFailed, QueueFull
 from chat.memory.scores import Scores
 from chat.memory.windows import windows
-from chat.models import Message, Vector
+from chat.models import Conversation, Message, Vector
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ async def add_missing(conversation: uuid.UUID, embedder: Embedder) -> None:
         while missing := await in_database(_missing, conversation, embedder.info.fingerprint):
             texts = [window for _, text in missing for window in _counting(text)]
             vectors = await embedder.aembed(texts, Urgency.INDEX)
-            await in_database(_store, missing, vectors, embedder.info.fingerprint)
+            await in_database(_store, conversation, missing, vectors, embedder.info.fingerprint)
     except (EngineFailed, QueueFull) as error:
         logger.warning("Conversation %s: vectors are missing: %s", conversation, error)
     finally:
@@ -81,8 +81,9 @@ def _missing(conversation: uuid.UUID, fingerprint: str) -> list[tuple[int, str]]
 
 
 @transaction.atomic
-def _store(computed: Sequence[tuple[int, str]], vectors: Vectors, fingerprint: str) -> None:
+def _store(conversation: uuid.UUID, computed: Sequence[tuple[int, str]], vectors: Vectors, fingerprint: str) -> None:
     """Unless a message has been forgotten, changed or deleted in the meantime."""
+    Conversation.locked().filter(pk=conversation).first()
     current = dict(Message.objects.filter(pk__in=[pk for pk, _ in computed]).values_list("pk", "text"))
     rows, start = [], 0
     for pk, text in computed:

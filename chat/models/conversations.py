@@ -85,6 +85,28 @@ class Conversation(models.Model):
         """A new conversation."""
         return cls.objects.create(owner=owner, title=title, system_prompt=settings.CHAT_SYSTEM_PROMPT)
 
+    def lock(self) -> None:
+        """Read it again and keep everybody else from changing what is in it until the transaction ends.
+
+        Whatever reads of a conversation before it writes begins with this. SQLite's transactions exclude each other
+        anyway. Raises RefusedPost when it has been deleted.
+        """
+        try:
+            self.refresh_from_db(from_queryset=Conversation.locked())
+        except Conversation.DoesNotExist:
+            raise RefusedPost("conversation_gone", "This conversation has been deleted.") from None
+
+    @classmethod
+    def locked(cls) -> ConversationQuerySet:
+        """Conversations to be locked as they are read; rows that only refer to them need not wait."""
+        return cls.objects.select_for_update(no_key=True)
+
+    @transaction.atomic
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """With everything in it, once nobody is writing there."""
+        Conversation.locked().filter(pk=self.pk).first()
+        return super().delete(*args, **kwargs)
+
     @transaction.atomic
     def post(self, *, parent: int | None, text: str, client_id: uuid.UUID) -> Posted:
         """Store a person's message after `parent` and an empty reply to it, in one transaction.
@@ -92,6 +114,7 @@ class Conversation(models.Model):
         The text must be clean (chat.typed). A client_id that has been seen returns the same rows. Raises RefusedPost
         when the parent is not a finished reply of this conversation.
         """
+        self.lock()
         if known := self.messages.filter(client_id=client_id, role=Message.Role.USER).first():
             return Posted(known, known.children.earliest("id"), created=False, branched=False)
         before = self._finished_reply(parent)
@@ -107,8 +130,9 @@ class Conversation(models.Model):
     @transaction.atomic
     def retry(self, reply: "Message", *, client_id: uuid.UUID) -> Posted:
         """Another reply beside this one, which stays. A client_id that has been seen returns the same rows."""
+        self.lock()
         known = self.messages.filter(client_id=client_id, role=Message.Role.ASSISTANT).first()
-        question = (known or reply).parent
+        question = self.messages.filter(pk=(known or reply).parent_id).first()
         assert question is not None, "the database demands a parent of every reply"
         if known:
             return Posted(question, known, created=False, branched=False)
@@ -118,11 +142,13 @@ class Conversation(models.Model):
             raise RefusedPost("reply_running", "A reply to this message is being written. Stop it or wait for it.")
         return Posted(question, self._await_reply(question, client_id), created=True, branched=True)
 
+    @transaction.atomic
     def show(self, pk: int) -> int:
         """Make the newest branch through a message the one that is shown; returns its leaf, the new head.
 
         Raises RefusedPost when the message is not in this conversation.
         """
+        self.lock()
         parents = dict(self.messages.order_by("id").values_list("id", "parent_id"))
         if pk not in parents:
             raise RefusedPost("unknown_message", "This message is not in this conversation. Load the page again.")

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from asgiref.sync import async_to_sync
+from django.utils import timezone
 
 from accounts.models import User
 from chat import runtime
@@ -12,8 +13,8 @@ from chat.services import purging
 
 def correct_fact(fact: Fact, *, text: str, kind: str) -> None:
     """Say it differently; conversations that know it say so from their next reply on."""
-    fact.text, fact.kind, fact.corrected = text, kind, True
-    fact.save()
+    # Not save(), which would bring one back that has been forgotten meanwhile.
+    Fact.objects.filter(pk=fact.pk).update(text=text, kind=kind, corrected=True, updated_at=timezone.now())
     _drop_caches(fact.owner_id, {fact.pk})
 
 

@@ -14,6 +14,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import transaction
 
+from accounts.models import User
 from chat import memory, runtime, transcript
 from chat.database import in_database
 from chat.inference.parking import Parked
@@ -143,7 +144,8 @@ async def delete_now(conversation: UUID, owner: int) -> None:
 @contextmanager
 def deleting_person(owner: int) -> Iterator[None]:
     """While a person is deleted: replies to him end before, and nothing of him is left in caches and files after."""
-    theirs = list(Conversation.objects.filter(owner=owner).values_list("pk", flat=True))
+    theirs = list(Conversation.locked().filter(owner=owner).values_list("pk", flat=True))
+    User.objects.select_for_update().filter(pk=owner).first()  # nobody writes anything for him meanwhile
     async_to_sync(_stop)(theirs)
     yield
     transaction.on_commit(partial(async_to_sync(_deleted), theirs))

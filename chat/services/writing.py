@@ -134,7 +134,7 @@ class Writing:
     async def _generate(self) -> None:
         model = runtime.chat_model()
         prompt = await memory.prompt_for(self.row, model)
-        self.row.model, self.row.fingerprint = model.model_name, model.fingerprint
+        self.row.model, self.row.fingerprint = model.model_name[:200], model.fingerprint
         caps: dict[str, Any] = {
             "max_tokens": settings.LLM_MAX_REPLY_TOKENS,
             "max_seconds": settings.LLM_MAX_REPLY_SECONDS,
@@ -151,7 +151,7 @@ class Writing:
         async with contextlib.aclosing(cast("AsyncGenerator[AIMessageChunk]", stream)) as chunks:
             async for chunk in chunks:
                 self._text.append(chunk.text.replace("\0", ""))  # PostgreSQL would refuse the whole reply.
-                self._reasoning.append(chunk.additional_kwargs.get("reasoning_content") or "")
+                self._reasoning.append((chunk.additional_kwargs.get("reasoning_content") or "").replace("\0", ""))
                 if "finish_reason" in chunk.response_metadata:
                     self._last = chunk.response_metadata
                 self._fresh.set()

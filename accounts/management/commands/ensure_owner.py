@@ -10,6 +10,7 @@ from django.db import transaction
 
 from accounts.links import link_path, site_address
 from accounts.models import Invitation, User
+from chatsite.locking import hold
 
 
 class Command(BaseCommand):
@@ -23,6 +24,7 @@ class Command(BaseCommand):
 
     @transaction.atomic
     def handle(self, *_: Any, address: str | None, **__: Any) -> None:
+        hold("owner")
         if User.objects.filter(is_superuser=True, is_active=True).exists():
             return
         if settings.OWNER_USERNAME or settings.OWNER_PASSWORD:
