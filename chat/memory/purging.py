@@ -1,31 +1,43 @@
-"""No byte of what was deleted stays in the database's files: not in the index, the pages, or the write-ahead log.
+"""No byte of what was deleted stays in the database's files, as far as the database lets itself be told so.
 
-SQLite overwrites what is deleted (PRAGMA secure_delete, chatsite/settings.py). What is left for here are words in old
-segments of the full-text index, the log, and copies that stay in a page when rows move to another one: VACUUM alone
-removes those. Another database has means of its own.
+What that takes is in purging_sqlite.py and purging_postgresql.py; docs/memory.md says what neither reaches.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from django.db import connection
 
-from chat.memory import search
+from chat.memory import purging_postgresql, purging_sqlite
 from chat.models import Fact, Message, Vector
 
-if TYPE_CHECKING:
-    from django.db.backends.utils import CursorWrapper
 
-# Milliseconds that a checkpoint waits for readers. It holds up whoever writes meanwhile.
-_WAIT_FOR_READERS = 200
+class Files(Protocol):
+    """What a database's module does."""
+
+    def clean(self) -> bool:
+        """What can be done while people work. False when somebody was reading: try again."""
+
+    def rewrite(self) -> bool:
+        """Write everything anew, which takes time and room. False when somebody was in the way: try again."""
+
+    def size(self) -> int:
+        """Bytes that the database takes."""
+
+    def done(self, before: int) -> str:
+        """What `rewrite` has done, for people; `before` is the size then."""
+
+
+_FILES: Mapping[str, Files] = {"sqlite": purging_sqlite, "postgresql": purging_postgresql}
 
 
 @dataclass(frozen=True)
 class Purged:
-    """What was done: rows that should not have been there, and whether the write-ahead log is empty now."""
+    """What was done: rows that should not have been there, whether all is written anew, and whether that is all."""
 
     num_leftovers: int
+    is_rewritten: bool
     is_complete: bool
 
 
@@ -36,19 +48,13 @@ def purge(*, rewrite: bool = False) -> Purged:
     """
     assert not connection.in_atomic_block, "a checkpoint cannot pass a transaction"
     num_leftovers = _sweep()
-    if connection.vendor != "sqlite":
-        return Purged(num_leftovers, is_complete=True)
-    search.compact()
-    with connection.cursor() as cursor:
-        if rewrite:
-            cursor.execute("VACUUM")
-        return Purged(num_leftovers, is_complete=_checkpoint(cursor))
+    is_rewritten = rewrite and database().rewrite()
+    return Purged(num_leftovers, is_rewritten, is_complete=is_rewritten == rewrite and database().clean())
 
 
-def files() -> list[Path]:
-    """The files in which the database's bytes are, as far as they exist."""
-    name = str(connection.settings_dict["NAME"])
-    return [path for path in map(Path, (name, f"{name}-wal", f"{name}-shm")) if path.is_file()]
+def database() -> Files:
+    """That of the site's database."""
+    return _FILES[connection.vendor]
 
 
 def _sweep() -> int:
@@ -57,15 +63,3 @@ def _sweep() -> int:
     vectors, _ = Vector.objects.filter(message__status=forgotten).delete()
     facts, _ = Fact.objects.filter(source__status=forgotten).delete()
     return vectors + facts
-
-
-def _checkpoint(cursor: "CursorWrapper") -> bool:
-    cursor.execute("PRAGMA busy_timeout")
-    before = cursor.fetchone()[0]
-    cursor.execute(f"PRAGMA busy_timeout = {_WAIT_FOR_READERS}")
-    try:
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        busy: int = cursor.fetchone()[0]
-    finally:
-        cursor.execute(f"PRAGMA busy_timeout = {before}")
-    return not busy

@@ -132,7 +132,7 @@ class Conversation(models.Model):
         """Another reply beside this one, which stays. A client_id that has been seen returns the same rows."""
         self.lock()
         known = self.messages.filter(client_id=client_id, role=Message.Role.ASSISTANT).first()
-        question = self.messages.filter(pk=(known or reply).parent_id).first()
+        question = self.messages.filter(children=known or reply).first()
         assert question is not None, "the database demands a parent of every reply"
         if known:
             return Posted(question, known, created=False, branched=False)

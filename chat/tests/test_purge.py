@@ -11,7 +11,7 @@ from django.db import connection
 from django.urls import reverse
 
 from chat import runtime
-from chat.memory import Keeper, prompt_for, purging, search
+from chat.memory import Keeper, prompt_for, purging, purging_sqlite, search
 from chat.models import Conversation, Fact, Message, Vector, title_from
 from chat.services import purging as background
 from chat.services import remembering
@@ -58,7 +58,7 @@ def found():
     traces = {"text": WORD.encode(), "words": WORD.casefold().encode(), "stem": b"zyxquol", "vector": VECTOR[100:140]}
     return {
         (path.name.rsplit("sqlite3")[-1], name)
-        for path in purging.files()
+        for path in purging_sqlite.files()
         for name, trace in traces.items()
         if trace in path.read_bytes()
     }
@@ -124,7 +124,7 @@ async def test_soon_after_it_the_log_is_empty_and_the_index_merged(alice, bob, m
     await remembering.forget_now(message.conversation_id, alice.pk, message=message.pk, with_answers=True)
     await background._purger._task
     assert await in_thread(found)() == set()
-    assert all(path.stat().st_size == 0 for path in purging.files() if path.name.endswith("-wal"))
+    assert all(path.stat().st_size == 0 for path in purging_sqlite.files() if path.name.endswith("-wal"))
 
 
 async def test_while_somebody_reads_it_is_tried_again(alice, model, monkeypatch):
