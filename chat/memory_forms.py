@@ -10,6 +10,7 @@ class SummaryForm(forms.Form):
 
     text = forms.CharField(
         label="What the assistant remembers",
+        help_text="The model reads this instead of the messages that it stands for. The version before is kept.",
         strip=False,
         widget=forms.Textarea(attrs={"autofocus": True, "rows": 12, "dir": "auto"}),
     )

@@ -88,7 +88,7 @@ class Panel:
             return ""
         if not self.is_model_ready:
             return "No model is loaded, so nothing can be summarised now."
-        return "There is nothing to fold now: the newest messages always stay word for word."
+        return "There is nothing to summarise now: the newest messages always stay word for word."
 
 
 @dataclass(frozen=True)

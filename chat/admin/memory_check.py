@@ -22,7 +22,7 @@ def memory_check(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         return redirect(request.path)
     state = background.state
     context |= {
-        "title": "Memory",
+        "title": "Check the memory",
         "state": state,
         "so_far": _shown(state.so_far),
         "result": _shown(background.result()),

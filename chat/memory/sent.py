@@ -56,6 +56,11 @@ class SentPart:
     summary: Summary | None = None  # the version that was shown, or from which the key sentences were made
     note: str = ""  # what cannot be shown any more, and why
 
+    @property
+    def figure(self) -> str:
+        """Its tokens as people read them."""
+        return f"{self.num_tokens:,}"
+
 
 def as_stored(prompt: Prompt, model: "LocalChatModel", **chosen: Any) -> dict[str, Any]:
     """What Message.sent keeps of a prompt; `chosen` are the sampling parameters that differ from the model's."""

@@ -102,7 +102,10 @@ def test_a_run_can_be_stopped_and_shows_what_it_had_measured_beside_the_last_who
     shown = client.get(page).content.decode()
     assert "The check was stopped at 35 %." in shown
     assert (
-        shown.index("other words") < shown.index("The last whole check: 1 of 1 values met") < shown.index("same words")
+        shown.index("Until it was stopped: 1 of 1")
+        < shown.index("other words")
+        < shown.index("The last whole check: 1 of 1 values met")
+        < shown.index("same words")
     )
     assert "data-running" not in shown
     assert "Check again" in shown

@@ -217,7 +217,7 @@ def test_what_was_sent_is_shown_part_by_part(ask, conversation, summary):
     shown = words(ask("sent_message", path[3]))
     for text in (
         "1,028 of 2,048 tokens",
-        "Summary of what was said before 1012 tokens",
+        "Summary of what was said before 1,012 tokens",
         "Be kind.",
         "Top k 40",
         "He is 5.",

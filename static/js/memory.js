@@ -18,6 +18,7 @@ export class Memory extends EventTarget {
   // Which parts were unfolded, and what had the focus in which place, before the panel was loaded again.
   #unfolded = [];
   #focused = null;
+  #covered = [];
   #timer = null;
 
   constructor() {
@@ -72,8 +73,15 @@ export class Memory extends EventTarget {
     this.#panel.hidden = !isOpen;
     document.body.classList.toggle("memory-open", isOpen);
     this.#button.setAttribute("aria-expanded", String(isOpen));
-    // As a drawer it covers the page: what lies below must not take the focus.
-    element("content").inert = isOpen && isNarrow.matches;
+    this.#cover(isOpen && isNarrow.matches);
+  }
+
+  /** As a drawer it lies over the page, and what is below must not take the focus; the sidebar may be inert anyway. */
+  #cover(isCovering) {
+    for (const part of this.#covered) part.inert = false;
+    const parts = isCovering ? document.querySelectorAll("#content, #sidebar, .skip-link") : [];
+    this.#covered = [...parts].filter((part) => !part.inert);
+    for (const part of this.#covered) part.inert = true;
   }
 
   #load(query, target) {

@@ -100,6 +100,20 @@ def test_on_a_narrow_screen_it_is_a_drawer_that_never_opens_by_itself(person, bu
     expect(panel).to_be_hidden()
 
 
+def test_nothing_below_the_drawer_takes_the_focus(person, button, panel, page):
+    page.set_viewport_size({"width": 900, "height": 740})  # The sidebar is there, and the drawer covers it.
+    expect(page.get_by_role("button", name="New chat")).to_be_visible()
+    opened(button, panel)
+    expect(page.locator("#sidebar")).to_have_attribute("inert", "")
+    page.keyboard.press("Escape")
+    expect(page.locator("#sidebar")).not_to_have_attribute("inert", "")
+    page.set_viewport_size({"width": 360, "height": 740})  # Here the sidebar is a drawer that is closed itself.
+    opened(button, panel)
+    page.keyboard.press("Escape")
+    expect(page.locator("#sidebar")).to_have_attribute("inert", "")
+    expect(page.locator("#content")).not_to_have_attribute("inert", "")
+
+
 def test_long_right_to_left_and_hostile_texts_stay_inside(
     conversation, summary, open_page, socket, model, button, panel, page
 ):
@@ -124,6 +138,7 @@ def test_a_refused_correction_stays_in_the_box_and_a_good_one_is_a_version(perso
     expect(panel.get_by_text("900 words, 5,400 characters")).to_be_visible()
     panel.get_by_role("button", name="Save").click()
     expect(panel.get_by_role("alert").filter(has_text="tokens")).to_be_visible()
+    expect(box).to_have_accessible_description(re.compile("tokens.*instead of the messages|instead of the.*tokens"))
     expect(box).to_have_value("green " * 900)
     box.fill("A leaf is red.")
     panel.get_by_role("button", name="Save").click()
@@ -316,4 +331,4 @@ def test_compacting_shows_its_progress_and_then_the_summary(live_site, page):
     expect(panel.get_by_text("It stands for")).to_be_visible()
     expect(panel.get_by_text("Key sentences, taken as they stand")).to_be_visible()
     expect(panel.get_by_role("button", name="Compact now")).to_be_disabled()
-    expect(panel.get_by_text("There is nothing to fold now")).to_be_visible()
+    expect(panel.get_by_text("There is nothing to summarise now")).to_be_visible()
