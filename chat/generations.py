@@ -12,6 +12,7 @@ _MEASURED = (
     "prompt_tokens",
     "cached_tokens",
     "restored_tokens",
+    "read_tokens",
     "completion_tokens",
     "reasoning_tokens",
     "queued_ms",

@@ -5,6 +5,7 @@ import queue
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ class LocalChatModel(BaseChatModel):
 
     Beside what LangChain names, `invoke`, `stream` and their asynchronous twins take: `owner` and `conversation` (for
     fairness and for the cache: nothing is reused across conversations), `priority`, `on_queued` (called with the place
-    in the queue and the seconds that it may take, whenever they change), and any field of SamplingParams. A chunk's
+    in the queue and the seconds that it may take, whenever they change), `on_begun` (called with a function that ends
+    the reply within a step, so that its last chunk comes as always) and any field of SamplingParams. A chunk's
     reasoning is in `additional_kwargs["reasoning_content"]`. The last chunk has the usage, and in its response metadata
     the `finish_reason`, the `usage` of docs/protocol.md, and `token_ids` with `fingerprint`: the reply as it was
     sampled, from which the next prompt is built.
@@ -125,7 +127,10 @@ class LocalChatModel(BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         del run_manager  # the base class reports tokens to it
         on_queued = kwargs.pop("on_queued", None)
+        on_begun = kwargs.pop("on_begun", None)
         request = await asyncio.to_thread(self._request, messages, stop, kwargs)
+        if on_begun:
+            on_begun(partial(self.engine.cancel, request))
         async with aclosing(self.engine.generate(request)) as events:
             async for event in events:
                 if chunk := self._chunk(event, on_queued):

@@ -89,10 +89,11 @@ class Reply:
             prompt_tokens=len(request.prompt),
             cached_tokens=request.num_cached,
             restored_tokens=request.num_restored,
+            read_tokens=num_read,
             completion_tokens=request.num_generated,
             reasoning_tokens=self._num_reasoning,
             queued_ms=_milliseconds(admitted - request.submitted_at),
-            first_token_ms=_milliseconds(first - request.submitted_at),
+            first_token_ms=None if math.isnan(request.first_token_at) else _milliseconds(first - request.submitted_at),
             total_ms=_milliseconds(now - request.submitted_at),
             read_per_second=_rate(num_read, first - admitted),
             # The first token came at the beginning of that time, so it does not count.

@@ -173,10 +173,11 @@ class Usage:
     prompt_tokens: int
     cached_tokens: int
     restored_tokens: int
+    read_tokens: int  # of the prompt, those that had to be read; fewer than all others when it ended before
     completion_tokens: int
     reasoning_tokens: int
     queued_ms: int
-    first_token_ms: int
+    first_token_ms: int | None  # None when there was none
     total_ms: int
     read_per_second: float | None
     written_per_second: float | None

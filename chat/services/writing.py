@@ -5,7 +5,8 @@ import contextlib
 import contextvars
 import logging
 import time
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
@@ -26,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 # Seconds between two parts, so that tokens are merged; the first one goes out at once.
 MERGE = 0.04
+# Seconds that the engine has to end a stopped reply and tell what it cost; it needs a step.
+LAST_WORDS = 0.5
 # Seconds between two saves of the text while it grows.
 SAVE_EVERY = 1.0
 # Seconds until the next try when the end of a reply could not be saved; the last one repeats.
@@ -100,6 +103,7 @@ class Writing:
         self._reasoning: list[str] = []
         self._fresh = asyncio.Event()
         self._last: dict[str, Any] = {}
+        self._end_early: Callable[[], None] | None = None  # once the engine has been asked
         self._began = time.monotonic()
 
     async def run(self) -> None:
@@ -115,7 +119,7 @@ class Writing:
     async def _write(self) -> tuple[str, str]:
         source = asyncio.ensure_future(self._generate())
         source.add_done_callback(lambda _: self._fresh.set())
-        self.reply.on_stop = source.cancel
+        self.reply.on_stop = partial(self._stop, source)
         if self.reply.stopping:
             source.cancel()
         saving = asyncio.ensure_future(self._keep_saving())
@@ -130,6 +134,16 @@ class Writing:
             saving.cancel()
             await asyncio.wait({saving})
         return self._outcome(source)
+
+    def _stop(self, source: asyncio.Future[None]) -> None:
+        if self._end_early and not self.reply.leaving:
+            self._end_early()
+            asyncio.get_running_loop().call_later(LAST_WORDS, source.cancel)
+        else:
+            source.cancel()
+
+    def _begun(self, end_early: Callable[[], None]) -> None:
+        self._end_early = end_early
 
     async def _generate(self) -> None:
         model = runtime.chat_model()
@@ -146,6 +160,7 @@ class Writing:
             conversation=str(self.reply.conversation),
             **caps,
             on_queued=self.reply.wait_at,
+            on_begun=self._begun,
         )
         # An AsyncIterator by its type, a generator in truth: closing it is what ends the engine's work at once.
         async with contextlib.aclosing(cast("AsyncGenerator[AIMessageChunk]", stream)) as chunks:
@@ -206,9 +221,10 @@ class Writing:
 
     def _outcome(self, source: asyncio.Future[None]) -> tuple[str, str]:
         """The status of the reply and, for people, why it failed."""
+        error = None if source.cancelled() else source.exception()
         if source.cancelled() or self.reply.stopping:
             return (Message.Status.INTERRUPTED if self.reply.leaving else Message.Status.STOPPED), ""
-        if error := source.exception():
+        if error:
             return Message.Status.FAILED, self._explain(error)
         if self._last.get("finish_reason") == "cancelled":
             return Message.Status.INTERRUPTED, ""

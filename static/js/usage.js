@@ -8,9 +8,10 @@ export function usageLine(usage, model) {
   return [tokensRead(usage), reused(usage), waited(usage), firstToken(usage), speed(usage), model].filter(Boolean).join(" · ");
 }
 
-function tokensRead({ prompt_tokens: prompt, cached_tokens: cached, read_per_second: rate }) {
-  if (!prompt) return "";
-  const read = `${number.format(prompt - (cached ?? 0))} tokens read`;
+// Replies of earlier versions do not say what was read; then it was all that was not reused.
+function tokensRead({ prompt_tokens: prompt, cached_tokens: cached, read_tokens: count, read_per_second: rate }) {
+  if (!prompt || count === 0) return "";
+  const read = `${number.format(count ?? prompt - (cached ?? 0))} tokens read`;
   return rate ? `${read} at ${decimal.format(rate)}/s` : read;
 }
 
@@ -30,6 +31,7 @@ function firstToken({ first_token_ms: first }) {
 
 function speed({ completion_tokens: written, first_token_ms: first, total_ms: total, written_per_second: rate }) {
   if (rate) return `${decimal.format(rate)} tokens/s`;
+  if (first == null) return "";
   const seconds = (total - first) / 1000;
   // The first token came at the beginning of that time, so it does not count.
   return written > 1 && seconds > 0 ? `${decimal.format((written - 1) / seconds)} tokens/s` : "";

@@ -1,5 +1,7 @@
 """A reply in the page while it waits, grows, ends, and after the connection was lost."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -42,6 +44,26 @@ def test_the_end_brings_the_final_text_and_the_figures(person, socket, reply):
         " · 10 tokens/s · Scripted"
     )
     expect(person.send).to_be_visible()
+
+
+def test_of_a_stopped_reply_the_figures_say_what_was_done_until_then(person, socket, reply):
+    usage = {"prompt_tokens": 1412, "cached_tokens": 380, "read_tokens": 512, "read_per_second": 340.5}
+    usage |= {"completion_tokens": 0, "queued_ms": 300, "first_token_ms": None, "total_ms": 1500}
+    socket.send("reply.done", message=described(reply, status="stopped", usage=usage))
+    expect(person.replies.last.locator(".usage")).to_have_text(
+        "512 tokens read at 340.5/s · 380 reused · waited 0.3 s · Scripted"
+    )
+
+
+def test_a_stopped_reply_of_the_real_site_keeps_its_figures(live_site, page):
+    person = Person(page, live_site.url).log_in().begin()
+    reply = person.ask("count please")
+    expect(reply.locator(".prose")).to_contain_text("5")
+    person.stop.click()
+    expect(reply).to_have_attribute("data-status", "stopped")
+    for _ in range(2):
+        expect(reply.locator(".usage")).to_have_text(re.compile(r"tokens read.* first token after .* tokens/s"))
+        page.reload()
 
 
 def test_a_screen_reader_hears_begin_and_end_and_not_each_part(person, socket, reply):
