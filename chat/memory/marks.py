@@ -43,6 +43,14 @@ def asks_about_himself(message: str) -> bool:
     return asks(message) and is_own(message) and not _HOW_TO.search(message)
 
 
+def asks_about_somebody(message: str) -> bool:
+    """Whether one of its questions names somebody or something, or is about the one who asks."""
+    return any(
+        asks(sentence) and (is_own(sentence) or names(sentence)) and not _HOW_TO.search(sentence)
+        for sentence in sentences(message)
+    )
+
+
 def asks_for(message: str) -> str:
     """NUMBER for dates, times and amounts, else NAME."""
     return NUMBER if _FOR_A_NUMBER.search(message) else NAME

@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from chat.memory.budget import Budget, MessageTooLong
 from chat.memory.extract import extract
+from chat.memory.marks import asks_about_somebody
 
 Count = Callable[[list[BaseMessage]], int]
 """Tokens of the whole rendered prompt, the beginning of the reply included."""
@@ -192,13 +193,19 @@ def _always(layout: Layout) -> Layout:
 
 
 def _recall(layout: Layout, passages: Sequence[Passage], budget: Budget, count: Count) -> Layout:
-    """The best passages that fit together into their share, but for those whose messages are all shown anyway."""
+    """The best passages that fit together into their share, but for those whose messages are all shown anyway.
+
+    A message that asks about nobody gets half of the share, unless the best passage takes more: a topic that often
+    comes back would fill all of it each time, and every token has to be read before the reply begins.
+    """
     shown = {*ids(layout.turns), *ids(layout.pinned)}
-    room = min(count(layout.messages()) + budget.recall, budget.prompt)
+    without = count(layout.messages())
+    share = budget.recall if asks_about_somebody(layout.message.text) else budget.recall // 2
     for passage in passages:
         if not shown.issuperset(passage.messages):
+            room = share if layout.passages else budget.recall
             fuller = replace(layout, passages=(*layout.passages, passage))
-            if count(fuller.messages()) <= room:
+            if count(fuller.messages()) <= min(without + room, budget.prompt):
                 layout, shown = fuller, shown.union(passage.messages)
     return layout
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
@@ -70,10 +71,25 @@ def test_the_best_passages_that_fit_are_shown_in_the_order_in_which_they_were_sa
         Passage("too long " * 400, (1,)),
         Passage("second " * 30, (3,)),
     )
-    prompt = build(replace(layout_of((), "Where?"), passages=passages), Budget.of(640, 64), count)
+    prompt = build(replace(layout_of((), "Where am I?"), passages=passages), Budget.of(640, 64), count)
     recalled = prompt.messages[-2].text.splitlines()[1:]
     assert [line.split()[1] for line in recalled] == ["second", "best"]
     assert prompt.parts[-2].num_tokens <= Budget.of(640, 64).recall
+
+
+@pytest.mark.parametrize(
+    ("message", "num_shown"), [("Where is Ann?", 4), ("Where am I?", 4), ("Why?", 2), ("Go on.", 2)]
+)
+def test_a_message_that_asks_about_nobody_gets_half_of_the_passages(message, num_shown):
+    passages = tuple(Passage("word " * 26, (pk,)) for pk in range(1, 9))
+    prompt = build(replace(layout_of((), message), passages=passages), Budget.of(640, 64), count)
+    assert len(prompt.messages[-2].text.splitlines()) - 1 == num_shown
+
+
+def test_but_the_best_passage_if_it_alone_takes_more():
+    passages = (Passage("word " * 100, (1,)), Passage("word " * 5, (2,)))
+    prompt = build(replace(layout_of((), "Go on."), passages=passages), Budget.of(640, 64), count)
+    assert prompt.parts[-2].messages == (1,)
 
 
 def test_a_pinned_message_stays_verbatim_when_its_turn_gives_way():

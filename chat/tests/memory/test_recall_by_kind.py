@@ -3,7 +3,7 @@
 import pytest
 
 from chat.memory import prompt_for
-from chat.memory.marks import FACT, NAME, NUMBER, OWN, asks_about_himself, asks_for, marks_of
+from chat.memory.marks import FACT, NAME, NUMBER, OWN, asks_about_himself, asks_about_somebody, asks_for, marks_of
 from chat.tests.memory.fakes import ask, fake, in_thread
 from chat.tests.memory.recalling import old_talk, recalled
 
@@ -34,6 +34,21 @@ ABOUT = [
 @pytest.mark.parametrize(("message", "is_so"), ABOUT)
 def test_questions_about_oneself_are_told_from_others(message, is_so):
     assert asks_about_himself(message) == is_so
+
+
+ABOUT_SOMEBODY = [
+    *[each for each in ABOUT if each[0] != "Can I use a for loop?"],
+    ("When did Caroline join the club?", True),
+    ("I read of kites. Do I need a licence, and does Tom?", True),
+    ("My colleagues talk about kites. Should I join in?", False),
+    ("Caroline has joined the club.", False),
+    ("Thanks! And what about kites?", False),
+]
+
+
+@pytest.mark.parametrize(("message", "is_so"), ABOUT_SOMEBODY)
+def test_questions_about_somebody_are_told_from_others(message, is_so):
+    assert asks_about_somebody(message) == is_so
 
 
 def test_some_questions_ask_for_a_number():
