@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from functools import partial
 from random import Random
 from statistics import median
 
@@ -19,6 +20,7 @@ _WORDS = 24
 _MORE_A_MESSAGE = 8
 # Seconds for which a person reads a reply before he asks again. Ours uses them; the peer has nothing to do in them.
 _PAUSE = 0.5
+_TELL_EVERY = 20  # turns
 
 Turn = Callable[[str], Awaitable[float]]
 
@@ -33,19 +35,23 @@ def remember(files: Files, home: Home, threads: int, turns: int, say: Callable[[
     measured = {}
     with ours(home, files.model, setup, variables) as server:
         client = Client(server.url, server.key)
-        measured[OURS] = asyncio.run(_talk(_Remembered(client).turn, said, _PAUSE))
-    say(f"ours: {median(measured[OURS]):.3f} s")
+        measured[OURS] = asyncio.run(_talk(_Remembered(client).turn, said, _PAUSE, partial(_tell, say, OURS)))
     with peer(home, files.model, setup) as server:
         client = Client(server.url, bias=vocabulary.no_end)
-        measured[PEER] = asyncio.run(_talk(_Resent(client).turn, said, 0))
-    say(f"peer: {median(measured[PEER]):.3f} s")
+        measured[PEER] = asyncio.run(_talk(_Resent(client).turn, said, 0, partial(_tell, say, PEER)))
     return measured
 
 
-async def _talk(turn: Turn, said: list[str], pause: float) -> list[float]:
-    seconds = []
+def _tell(say: Callable[[str], None], name: str, seconds: list[float], of: int) -> None:
+    say(f"{name}: turn {len(seconds)} of {of}, first token after {median(seconds):.2f} s (median)")
+
+
+async def _talk(turn: Turn, said: list[str], pause: float, tell: Callable[[list[float], int], None]) -> list[float]:
+    seconds: list[float] = []
     for text in said:
         seconds.append(await turn(text))
+        if len(seconds) % _TELL_EVERY == 0 or len(seconds) == len(said):
+            tell(seconds, len(said))
         await asyncio.sleep(pause)
     return seconds
 
