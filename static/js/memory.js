@@ -19,6 +19,7 @@ export class Memory extends EventTarget {
   #unfolded = [];
   #focused = null;
   #covered = [];
+  #isSummarising = false;
   #timer = null;
 
   constructor() {
@@ -118,8 +119,16 @@ export class Memory extends EventTarget {
       next.focus({ preventScroll: true });
     }
     this.#count();
-    const said = this.#body.querySelector("[role='status']")?.textContent.trim();
+    const said = this.#news();
     if (said) this.dispatchEvent(new CustomEvent("said", { detail: said }));
+  }
+
+  /** What a screen reader is told of what was loaded. */
+  #news() {
+    const wasSummarising = this.#isSummarising;
+    this.#isSummarising = this.#body.querySelector(".memory-progress") !== null;
+    const said = this.#body.querySelector("[role='status']")?.textContent.trim() ?? "";
+    return said || (wasSummarising && !this.#isSummarising ? "Summarising is done" : "");
   }
 
   #stops() {

@@ -330,5 +330,6 @@ def test_compacting_shows_its_progress_and_then_the_summary(live_site, page):
     panel.get_by_role("button", name="Compact now").click()
     expect(panel.get_by_text("It stands for")).to_be_visible()
     expect(panel.get_by_text("Key sentences, taken as they stand")).to_be_visible()
+    expect(page.locator("#announcer")).to_have_text("Summarising is done")
     expect(panel.get_by_role("button", name="Compact now")).to_be_disabled()
     expect(panel.get_by_text("There is nothing to summarise now")).to_be_visible()
