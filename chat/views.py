@@ -11,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from chat import sidebar, transcript
+from chat.database import is_reachable
 from chat.forms import RenameForm
 from chat.models import Conversation, Message
 from chat.pages import PersonRequest, back, dialog, visible
@@ -104,10 +105,11 @@ def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
 @require_GET
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001
-    """Whether replies can be written now: 200, or 503 with the reason."""
+    """Whether replies can be written and kept now: 200, or 503 with the reason."""
     status = _model_status()
-    answer = {"ready": status.ready, "reason": status.reason, "model": status.model}
-    return JsonResponse(answer, status=200 if status.ready else 503)
+    reason = status.reason or ("" if is_reachable() else "The database cannot be reached. The log has the reason.")
+    answer = {"ready": status.ready and not reason, "reason": reason, "model": status.model}
+    return JsonResponse(answer, status=200 if answer["ready"] else 503)
 
 
 def _model_status() -> "runtime.RuntimeStatus":

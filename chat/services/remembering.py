@@ -144,11 +144,12 @@ async def delete_now(conversation: UUID, owner: int) -> None:
 @contextmanager
 def deleting_person(owner: int) -> Iterator[None]:
     """While a person is deleted: replies to him end before, and nothing of him is left in caches and files after."""
-    theirs = list(Conversation.locked().filter(owner=owner).values_list("pk", flat=True))
-    User.objects.select_for_update().filter(pk=owner).first()  # nobody writes anything for him meanwhile
-    async_to_sync(_stop)(theirs)
-    yield
-    transaction.on_commit(partial(async_to_sync(_deleted), theirs))
+    with transaction.atomic():
+        theirs = list(Conversation.locked().filter(owner=owner).values_list("pk", flat=True))
+        User.objects.select_for_update().filter(pk=owner).first()  # nobody writes anything for him meanwhile
+        async_to_sync(_stop)(theirs)
+        yield
+        transaction.on_commit(partial(async_to_sync(_deleted), theirs))
 
 
 def _edit(conversation: UUID, owner: int, summary: int, text: str) -> tuple[Conversation, Summary]:

@@ -3,8 +3,11 @@
 from types import SimpleNamespace
 
 import pytest
+from django.db import OperationalError, connection
 
 from chat import runtime
+
+READY = SimpleNamespace(ready=True, reason="", model="Scripted")
 
 
 def test_healthz_answers_without_the_database(client):
@@ -12,6 +15,7 @@ def test_healthz_answers_without_the_database(client):
     assert (answer.status_code, answer.content) == (200, b"ok")
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(("ready", "code"), [(True, 200), (False, 503)])
 def test_readyz_tells_whether_there_is_a_model_and_why_not(client, monkeypatch, ready, code):
     status = SimpleNamespace(ready=ready, reason="" if ready else "loading model", model="Scripted")
@@ -19,3 +23,17 @@ def test_readyz_tells_whether_there_is_a_model_and_why_not(client, monkeypatch, 
     answer = client.get("/readyz")
     assert answer.status_code == code
     assert answer.json() == vars(status)
+
+
+@pytest.mark.django_db
+def test_readyz_is_red_while_the_database_is_away(client, monkeypatch):
+    def away(*_):
+        raise OperationalError("no route to host")
+
+    monkeypatch.setattr(runtime, "status", lambda: READY)
+    with monkeypatch.context() as broken:
+        broken.setattr(connection, "cursor", away)
+        answer = client.get("/readyz")
+        assert answer.status_code == 503
+        assert "database" in answer.json()["reason"]
+    assert client.get("/readyz").status_code == 200

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from chat.database import PLACE, fault
 from chat.management.commands import get_model
 
 
@@ -14,6 +15,8 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if reason := fault():
+            raise CommandError(f"The database cannot be opened: {reason}. {PLACE}")
         call_command("migrate", interactive=False, verbosity=0)
         for command in ("get_model", "get_embedding_model"):
             try:

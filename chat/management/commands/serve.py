@@ -10,6 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from chat.database import PLACE, fault
+
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104
 # Enough for what chat.inference.shelf writes at its end, newest first.
 PARKING_SECONDS = 12.0
@@ -56,6 +58,8 @@ def _check_data() -> None:
     """Raises CommandError when the data directory cannot be written or the database is not up to date."""
     if not os.access(settings.DATA_DIR, os.W_OK | os.X_OK):
         raise CommandError(f"Cannot write to {settings.DATA_DIR}. DATA_DIR chooses another directory.")
+    if reason := fault():
+        raise CommandError(f"The database cannot be opened: {reason}. {PLACE}")
     try:
         executor = MigrationExecutor(connection)
         behind = executor.migration_plan(executor.loader.graph.leaf_nodes())
