@@ -92,6 +92,20 @@ def test_but_the_best_passage_if_it_alone_takes_more():
     assert prompt.parts[-2].messages == (1,)
 
 
+def test_passages_that_cannot_fit_cost_no_look_at_the_whole_prompt():
+    counted = []
+
+    def counting(messages):
+        counted.append(len(messages))
+        return count(messages)
+
+    turns = talk(*["word " * 10] * 20)
+    passages = (Passage("best " * 30, (-2,)), *(Passage("word " * 300, (-pk,)) for pk in range(3, 40)))
+    prompt = build(replace(layout_of(turns), passages=passages), Budget.of(640, 64), counting)
+    assert prompt.parts[-2].messages == (-2,)
+    assert sum(size > len(turns) for size in counted) < 10
+
+
 def test_a_pinned_message_stays_verbatim_when_its_turn_gives_way():
     turns = talk(*["word " * 30] * 20)
     layout = replace(layout_of(turns), pins=frozenset([3]))
