@@ -22,6 +22,10 @@ from chat.memory.checking.talks import Talk, make_talk
 from chat.memory.checking.values import Report, Tally, Value
 from chat.memory.checking.watching import LONG, STEADY, Watch, growth, share_reused
 
+# Turns in which the other systems are watched: what they read changes little after that, and a whole history of a
+# thousand turns would be counted anew in each of them.
+_WATCHED = 300
+
 
 @dataclass(frozen=True)
 class Options:
@@ -124,9 +128,13 @@ class Run:
         ours = await self._begin(talk)
         systems: list[System] = [ours, *references(self.model, self.budget)]
         watches = [Watch(system, self.reader, self.budget) for system in systems]
-        for exchange in talk.exchanges:
-            for watch in watches:
-                await watch.say(exchange, talk.attacks)
+        for number, exchange in enumerate(talk.exchanges):
+            await watches[0].say(exchange, talk.attacks)
+            for watch in watches[1:]:
+                if number < _WATCHED:
+                    await watch.say(exchange, talk.attacks)
+                else:
+                    await watch.system.say(exchange, shown=False)
             self._step()
         for watch in watches:
             self.watches.setdefault(watch.system.name, []).append(watch)
