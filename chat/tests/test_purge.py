@@ -17,7 +17,7 @@ from chat.services import purging as background
 from chat.services import remembering
 from chat.tests.memory.fakes import ask, fake, in_thread, long_talk
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.sqlite]
 WORD = "Zyxquolian"
 VECTOR = os.urandom(768)
 

@@ -42,6 +42,6 @@ def test_scripts_are_short_explained_and_executable(script):
 
 
 def test_requirements_are_pinned_exactly():
-    for name in ("requirements.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements-postgresql.txt", "requirements-dev.txt"):
         for line in (ROOT / name).read_text().splitlines():
-            assert re.fullmatch(r"#.*|-r requirements\.txt|[\w.-]+==[\w.]+|", line), line
+            assert re.fullmatch(r"#.*|-r requirements(-postgresql)?\.txt|[\w.-]+(\[[\w,]+\])?==[\w.]+|", line), line

@@ -17,10 +17,10 @@ def found(message, word="tulip"):
     return {pk for pk, _ in search.find(message.conversation_id, [word])[word]}
 
 
-def indexed():
+def num_indexed():
     with connection.cursor() as cursor:
-        cursor.execute("SELECT text FROM chat_search")
-        return [text for (text,) in cursor.fetchall()]
+        cursor.execute("SELECT count(*) FROM chat_search")
+        return cursor.fetchone()[0]
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def reply(alice):
 
 def test_each_message_comes_in_once(reply):
     assert search.add_missing(reply.conversation_id) == 0
-    assert len(indexed()) == 2
+    assert num_indexed() == 2
 
 
 def test_a_reply_comes_in_when_it_has_ended(reply):
@@ -46,19 +46,19 @@ def test_a_reply_comes_in_when_it_has_ended(reply):
 
 def test_a_deleted_message_is_out(reply):
     reply.parent.delete()
-    assert indexed() == []
+    assert num_indexed() == 0
 
 
 def test_everything_of_a_deleted_person_is_out(reply, alice):
     alice.delete()
-    assert indexed() == []
+    assert num_indexed() == 0
 
 
 def test_a_forgotten_message_is_out_with_its_vector(reply):
     Vector.objects.create(message=reply.parent, fingerprint="x", values=b"1234")
     Message.objects.filter(pk=reply.parent_id).update(status="forgotten", text="")
     assert found(reply) == set()
-    assert indexed() == ["how nice."]
+    assert num_indexed() == 1
     assert not Vector.objects.exists()
 
 
@@ -73,6 +73,7 @@ def test_other_changes_leave_the_index_alone(reply):
     assert search.add_missing(reply.conversation_id) == 0
 
 
+@pytest.mark.sqlite
 def test_deleted_words_leave_the_index_itself(reply):
     def pages():
         with connection.cursor() as cursor:
@@ -85,6 +86,7 @@ def test_deleted_words_leave_the_index_itself(reply):
     assert b"tulip" not in pages()
 
 
+@pytest.mark.sqlite
 def test_the_triggers_are_there_after_all_migrations():
     migration = importlib.import_module("chat.migrations.0003_search")
     with connection.cursor() as cursor:
