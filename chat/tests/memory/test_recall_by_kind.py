@@ -13,6 +13,8 @@ MARKED = [
     ("User", "What is my dog called?", set()),
     ("User", "Hello there.", set()),
     ("Assistant", "It was a slow afternoon.", set()),
+    ("Assistant", "The museum opens at 12:12.", {FACT, NUMBER}),
+    ("Assistant", "I would try the hotel Cobalt.", {FACT, NAME}),
 ]
 
 
@@ -24,6 +26,10 @@ def test_statements_are_told_from_talk(speaker, text, marks):
 ABOUT = [
     ("Where do I live?", True),
     ("Wie heißt meine Katze?", True),
+    ("Which medicine was prescribed to me?", True),
+    ("Welche Ärztin behandelt mich?", True),
+    ("Can you tell me something about kites?", False),
+    ("Kannst du mir Drachen erklären?", False),
     ("How do I sort a list?", False),
     ("Can I use a for loop?", False),
     ("My dog is called Rex.", False),
@@ -37,7 +43,7 @@ def test_questions_about_oneself_are_told_from_others(message, is_so):
 
 
 ABOUT_SOMEBODY = [
-    *[each for each in ABOUT if each[0] != "Can I use a for loop?"],
+    *[each for each in ABOUT if each[0] not in {"Can I use a for loop?", "Kannst du mir Drachen erklären?"}],
     ("When did Caroline join the club?", True),
     ("I read of kites. Do I need a licence, and does Tom?", True),
     ("My colleagues talk about kites. Should I join in?", False),
