@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
-from chat import sidebar, transcript
+from chat import sidebar, transcript, typed
 from chat.database import is_reachable
 from chat.forms import RenameForm
 from chat.models import Conversation, Message
@@ -119,7 +119,7 @@ def _model_status() -> "runtime.RuntimeStatus":
 
 
 def _sidebar(request: PersonRequest, current: uuid.UUID | None) -> dict[str, Any]:
-    query = request.GET.get("q", "").strip()
+    query = typed.clean(request.GET.get("q", "")).strip()
     groups = sidebar.groups(request.user, query, current)
     listed = sum(len(group.conversations) for group in groups)
     return {

@@ -117,6 +117,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
+SESSION_ENGINE = "chatsite.sessions"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 # Over plain HTTP the browser would drop secure cookies, so they are secure as soon as every public address is https.
 _HTTPS = bool(ORIGINS) and all(origin.startswith("https://") for origin in ORIGINS)
