@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from django.db import Error, close_old_connections, connection
 
@@ -37,12 +37,14 @@ def is_reachable() -> bool:
 
 def fault() -> str:
     """Why the database cannot be opened, in one line for people; empty if it can. Waits for no pool."""
+    database: Any = connection
     try:
         if connection.vendor == "postgresql":
-            connection.Database.connect(**connection.get_connection_params()).close()
+            with database.wrap_database_errors:
+                database.Database.connect(**database.get_connection_params()).close()
         else:
             connection.ensure_connection()
-    except (Error, connection.Database.Error) as error:
+    except Error as error:
         return str(error).splitlines()[0]
     finally:
         connection.close()

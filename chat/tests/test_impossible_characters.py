@@ -11,21 +11,8 @@ from chat.models import Conversation
 
 NUL, HALF = "\0", "\ud800"
 NAMES = [
-    "q",
-    "title",
-    "text",
-    "username",
-    "name",
-    "password",
-    "first_name",
-    "last_name",
-    "reason",
-    "note",
-    "next",
-    "current",
-    "before",
-    "kind",
-    "last_day",
+    *("q", "title", "text", "username", "name", "password", "first_name", "last_name", "reason", "note", "next"),
+    *("current", "before", "kind", "last_day"),
 ]
 FIELDS = dict.fromkeys(NAMES, "a\0b")
 

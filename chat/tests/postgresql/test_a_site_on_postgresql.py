@@ -28,7 +28,7 @@ FORGET = """
 from accounts.models import User
 from chat.models import Message
 from chat.services import remembering
-message = Message.objects.get(text__contains="Zyxquolian")
+message = Message.objects.get(text__contains="Zyxquolian", role="user")
 remembering.forget(message.conversation_id, message.conversation.owner_id, message=message.pk, with_answers=True)
 """
 SAY = """
@@ -38,6 +38,13 @@ from chat.models import Conversation
 here = Conversation.objects.get()
 here.post(parent=here.head_id, text="A tulip.", client_id=uuid4()).reply.finish("complete", text="Oh.")
 search.add_missing(here.pk)
+"""
+CALL = "from django.core.management import call_command"
+COUNT = """
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute("SELECT count(*) FROM chat_search")
+    print("indexed", cursor.fetchone()[0])
 """
 # As docs/self-hosting.md has it.
 LEFT_OUT = ("--natural-foreign", "-e", "contenttypes", "-e", "auth.permission", "-e", "sessions")
@@ -159,18 +166,28 @@ def test_without_its_database_it_says_so_in_one_line_without_the_password(tmp_pa
 
 
 def test_what_sqlite_had_is_moved_by_dumpdata_and_loaddata(site, tmp_path):
-    before = ServerProcess(tmp_path, DATABASE_URL="")
-    dump = str(tmp_path / "chat.json")
-    for command in (("migrate",), ("shell", "-c", PERSON), ("shell", "-c", SAY), ("dumpdata", *LEFT_OUT, "-o", dump)):
-        done = before.manage(*command)
-        assert done.returncode == 0, done.stderr
-    assert site.manage("shell", "-c", SAY).returncode == 0
-    assert rows(site, "SELECT count(*) FROM chat_search") == [(2,)]
-    assert site.manage("flush", "--no-input").returncode == 0
-    assert rows(site, "SELECT count(*) FROM chat_search") == [(0,)]
-    done = site.manage("loaddata", dump)
-    assert done.returncode == 0, done.stderr
-    said = site.manage("shell", "-c", SAY)  # after the ids that were moved
-    assert said.returncode == 0, said.stderr
+    before, dump = ServerProcess(tmp_path, DATABASE_URL=""), repr(str(tmp_path / "chat.json"))
+    out = f'call_command("dumpdata", *{LEFT_OUT}, "-o", {dump})'
+    told = before.manage("shell", "-c", "\n".join([CALL, 'call_command("migrate", verbosity=0)', PERSON, SAY, out]))
+    assert told.returncode == 0, told.stderr
+    over = f'call_command("flush", "--no-input")\n{COUNT}\ncall_command("loaddata", {dump}, verbosity=0)'
+    told = site.manage("shell", "-c", "\n".join([CALL, SAY, COUNT, over, SAY, COUNT]))
+    assert told.returncode == 0, told.stderr
+    assert [line for line in told.stdout.splitlines() if line.startswith("indexed")] == [
+        "indexed 2",
+        "indexed 0",  # flushed
+        "indexed 4",  # and the ids go on after those that were moved
+    ]
     texts = [("A tulip.",), ("Oh.",)]
     assert rows(site, "SELECT text FROM chat_message ORDER BY id") == texts + texts
+
+
+def test_a_purge_waits_for_whoever_may_still_see_what_was_deleted(site):
+    with psycopg.connect(site.database) as reader:
+        reader.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        reader.execute("SELECT count(*) FROM accounts_user")
+        run(site, "DELETE FROM chat_conversation")
+        refused = site.manage("purge", "--wait", "0")
+    assert refused.returncode == 1
+    assert "kept reading" in refused.stderr
+    assert site.manage("purge", "--wait", "0").returncode == 0
