@@ -111,12 +111,13 @@ class Keeper:
     async def _catch_up(self, conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel", due: Due) -> None:
         """In as many portions as the model needs to read everything that is due; each is stored by itself."""
         folded = False
-        while branch := await in_database(read_past, conversation_id, leaf, model.fingerprint):
-            layout = await asyncio.to_thread(within_share, branch.layout, _budget(model), model.count)
-            branch = replace(branch, layout=layout)
-            cut = await asyncio.to_thread(due, layout, _budget(model), model.count)
-            if not cut or not await self._fold(branch, cut, model):
-                break
+        while branch := await _read(conversation_id, leaf, model):
+            cut = await asyncio.to_thread(due, branch.layout, _budget(model), model.count)
+            try:
+                if not cut or not await self._fold(branch, cut, model):
+                    break
+            except _Outdated:
+                continue
             folded = True
         if folded:
             # The prompt begins differently now: read that before somebody waits for it.
@@ -150,6 +151,8 @@ class Keeper:
         except summary.Unusable as fault:
             self._num_useless[model.fingerprint] = num_useless + 1
             logger.info("Conversation %s: the model's summary cannot be used: %s", branch.conversation, fault)
+        except _Outdated:
+            raise
         except Exception as error:
             logger.warning("Conversation %s: the model wrote no summary: %s", branch.conversation, type(error).__name__)
         return ""
@@ -171,6 +174,9 @@ class Keeper:
                 await asyncio.sleep(pause)
                 if len(self._waiting[branch.conversation]) >= REPLIES_MEANWHILE:
                     raise
+                # What was deleted or forgotten meanwhile has left the engine's caches, and must not come back there.
+                if await _read(branch.conversation, branch.path[-1], model) != branch:
+                    raise _Outdated from None
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _keep(self, branch: Branch, cut: int, text: str, author: str, model_name: str) -> bool:
@@ -179,6 +185,18 @@ class Keeper:
             figures.summaries.labels(author).inc()
             logger.info("Conversation %s: summary %s by %s of %s messages", branch.conversation, row.pk, author, cut)
         return True  # even if somebody else was quicker: then the next look sees his
+
+
+class _Outdated(Exception):
+    """What is to be summarised is not what it was when it was read."""
+
+
+async def _read(conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel") -> Branch | None:
+    branch = await in_database(read_past, conversation_id, leaf, model.fingerprint)
+    if branch is None:
+        return None
+    layout = await asyncio.to_thread(within_share, branch.layout, _budget(model), model.count)
+    return replace(branch, layout=layout)
 
 
 def _budget(model: "LocalChatModel") -> Budget:
