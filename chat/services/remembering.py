@@ -143,7 +143,10 @@ async def delete_now(conversation: UUID, owner: int) -> None:
 
 @contextmanager
 def deleting_person(owner: int) -> Iterator[None]:
-    """While a person is deleted: replies to him end before, and nothing of him is left in caches and files after."""
+    """While a person is deleted: replies to him are asked to end, and nothing of him is left in caches and files after.
+
+    Waits for none of them: their rows are locked here, and they may be waiting for those.
+    """
     with transaction.atomic():
         theirs = list(Conversation.locked().filter(owner=owner).values_list("pk", flat=True))
         User.objects.select_for_update().filter(pk=owner).first()  # nobody writes anything for him meanwhile
