@@ -40,9 +40,6 @@ class Index(Protocol):
     def marked(self, conversation: uuid.UUID, marks: Sequence[str]) -> Iterable[tuple[int, Place]]:
         """The same for marks."""
 
-    def compact(self) -> None:
-        """Let go of what deleted rows have left in the index itself."""
-
 
 _INDEXES: Mapping[str, Index] = {"sqlite": search_sqlite, "postgresql": search_postgresql}
 
@@ -68,11 +65,6 @@ def marked(conversation: uuid.UUID, marks: Iterable[str]) -> Mapping[str, set[Pl
     """Which windows of a conversation have each of these marks of chat.memory.marks."""
     names = list(dict.fromkeys(marks))
     return _by_name(names, _index().marked(conversation, names) if names else ())
-
-
-def compact() -> None:
-    """Words of deleted messages leave the index itself."""
-    _index().compact()
 
 
 def _index() -> Index:

@@ -80,10 +80,6 @@ def marked(conversation: uuid.UUID, marks: Sequence[str]) -> Iterable[tuple[int,
     return _places(_MARKED, [[_mark(mark) for mark in marks], _within(conversation)])
 
 
-def compact() -> None:
-    """Vacuuming does it (chat.memory.purging); nothing waits beside the index, since it has no pending list."""
-
-
 def _places(statement: str, parameters: list[Any]) -> Iterable[tuple[int, Place]]:
     for at, pk, number in _rows(statement, parameters):
         yield at - 1, (pk, number)

@@ -5,7 +5,7 @@ import importlib
 import pytest
 from django.db import connection
 
-from chat.memory import search
+from chat.memory import search, search_sqlite
 from chat.models import Message, Vector
 from chat.tests.memory.fakes import ask, converse
 
@@ -82,7 +82,7 @@ def test_deleted_words_leave_the_index_itself(reply):
 
     assert b"tulip" in pages()
     reply.parent.delete()
-    search.compact()
+    search_sqlite.compact()
     assert b"tulip" not in pages()
 
 
