@@ -59,6 +59,8 @@ async def prewarm(conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatMod
     prompt = await asyncio.to_thread(build, branch.layout, _budget(model), model.count)
     reading = model.prewarm(prompt.messages[:-1], owner=str(branch.owner), conversation=str(branch.conversation))
     is_read, _ = await asyncio.gather(reading, recall.make_findable(conversation_id))
+    if await in_database(read_past, conversation_id, leaf_id, model.fingerprint) != branch:
+        _let_go(branch, model)
     return is_read
 
 
@@ -128,12 +130,12 @@ class Keeper:
         budget = _budget(model)
         portion = await asyncio.to_thread(summary.readable, branch.layout, cut, budget, model.count)
         if portion and (text := await self._by_model(branch, portion, budget, model)):
-            return await self._keep(branch, portion, text, Summary.Author.MODEL, model.model_name)
+            return await self._keep(branch, portion, text, Summary.Author.MODEL, model)
         for start in turn_starts(branch.layout.turns):
             if (portion or 1) <= start <= cut:
                 text = await asyncio.to_thread(_extracted, branch.layout, start, budget, model)
                 if text:
-                    return await self._keep(branch, start, text, Summary.Author.EXTRACT, "")
+                    return await self._keep(branch, start, text, Summary.Author.EXTRACT, model)
         return False
 
     async def _by_model(self, branch: Branch, cut: int, budget: Budget, model: "LocalChatModel") -> str:
@@ -179,11 +181,14 @@ class Keeper:
                     raise _Outdated from None
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _keep(self, branch: Branch, cut: int, text: str, author: str, model_name: str) -> bool:
-        row = await in_database(store, branch, cut, text=text, author=author, model=model_name)
+    async def _keep(self, branch: Branch, cut: int, text: str, author: str, model: "LocalChatModel") -> bool:
+        name = model.model_name if author == Summary.Author.MODEL else ""
+        row = await in_database(store, branch, cut, text=text, author=author, model=name)
         if row:
             figures.summaries.labels(author).inc()
             logger.info("Conversation %s: summary %s by %s of %s messages", branch.conversation, row.pk, author, cut)
+        else:
+            _let_go(branch, model)
         return True  # even if somebody else was quicker: then the next look sees his
 
 
@@ -197,6 +202,11 @@ async def _read(conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel") 
         return None
     layout = await asyncio.to_thread(within_share, branch.layout, _budget(model), model.count)
     return replace(branch, layout=layout)
+
+
+def _let_go(branch: Branch, model: "LocalChatModel") -> None:
+    """The branch has changed since it was read: what was forgotten meanwhile may have come to the engine after that."""
+    model.forget(str(branch.conversation))
 
 
 def _budget(model: "LocalChatModel") -> Budget:

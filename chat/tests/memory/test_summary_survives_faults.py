@@ -6,7 +6,6 @@ import pytest
 
 from chat.inference.request import Preempted
 from chat.memory import Keeper
-from chat.memory.forgetting import forget
 from chat.models import Summary
 from chat.tests.memory.fakes import converse, covered_once, fake, in_thread, long_talk
 
@@ -75,25 +74,6 @@ async def test_one_that_gave_way_is_asked_for_again(alice):
     model = fake(Preempted("later"), Preempted("later"), GOOD)
     assert [row.author for row in await keep(leaf, model)] == ["model"]
     assert len(model.asked) == 3
-
-
-@pytest.mark.parametrize("is_deleted", [True, False])
-async def test_one_that_gave_way_is_not_asked_for_again_with_what_is_gone_by_then(alice, is_deleted):
-    leaf = await in_thread(long_talk)(alice)
-
-    async def gone():
-        if is_deleted:
-            await in_thread(leaf.conversation.delete)()
-        else:
-            first = await leaf.conversation.messages.afirst()
-            await in_thread(forget)(leaf.conversation, first.pk, with_answers=True)
-        return Preempted("later")
-
-    model = fake(gone, "The user asked for stories about a lighthouse.")
-    await keep(leaf, model)
-    assert len(model.asked) == (1 if is_deleted else 2)
-    for messages, _ in model.asked[1:]:
-        assert "Rex" not in "".join(message.text for message in messages)
 
 
 async def test_key_sentences_do_when_patience_ends(alice):
