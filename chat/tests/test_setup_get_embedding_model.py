@@ -96,6 +96,7 @@ def test_a_directory_that_cannot_be_written_is_named(data, pip):
         call_command("get_embedding_model")
 
 
+@pytest.mark.django_db
 def test_preparing_goes_on_without_it(monkeypatch, capsys):
     called = []
 
