@@ -52,7 +52,7 @@ async def test_deleting_a_person_ends_replies_and_drops_caches(open_tab, convers
     await in_thread(delete)()
     # The socket of somebody who is gone is closed, maybe before the page hears of the reply's end.
     async with asyncio.timeout(10):
-        while [*running]:
+        while any(reply.conversation == conversation.pk for reply in running):
             await asyncio.sleep(0.01)
     assert model.ended == 1
     assert '"status": "stopped"' in caplog.text
