@@ -148,8 +148,9 @@ def deleting_person(owner: int) -> Iterator[None]:
     Waits for none of them: their rows are locked here, and they may be waiting for those.
     """
     with transaction.atomic():
-        theirs = list(Conversation.locked().filter(owner=owner).values_list("pk", flat=True))
+        list(Conversation.locked().filter(owner=owner).values_list("pk"))
         User.objects.select_for_update().filter(pk=owner).first()  # nobody writes anything for him meanwhile
+        theirs = list(Conversation.objects.filter(owner=owner).values_list("pk", flat=True))
         async_to_sync(_stop)(theirs)
         yield
         transaction.on_commit(partial(async_to_sync(_deleted), theirs))
