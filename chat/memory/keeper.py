@@ -73,7 +73,7 @@ class Keeper:
 
     patience: float = PATIENCE
     first_pause: float = FIRST_PAUSE
-    _waiting: dict[uuid.UUID, list[int]] = field(default_factory=dict)
+    _waiting: dict[uuid.UUID, list["_Wish"]] = field(default_factory=dict)
     _num_useless: dict[str, int] = field(default_factory=dict)  # by the model's fingerprint, in a row
 
     async def after_reply(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> None:
@@ -87,28 +87,36 @@ class Keeper:
         )
 
     async def compact(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel") -> None:
-        """The same, but everything up to the last turn is due: its owner wishes it."""
-        await self._work(conversation_id, leaf_id, model, summary.all_but_last)
+        """The same, but everything up to the last turn is due, and it waits for another call: its owner wishes it."""
+        await (await self._work(conversation_id, leaf_id, model, summary.all_but_last)).wait()
 
     def is_at_work(self, conversation_id: uuid.UUID) -> bool:
         """Whether a summary of this conversation is being written. From any thread."""
         return conversation_id in self._waiting
 
-    async def _work(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel", due: Due) -> None:
+    async def _work(self, conversation_id: uuid.UUID, leaf_id: int, model: "LocalChatModel", due: Due) -> asyncio.Event:
+        """Returns what is set once that was looked at, by this call or by the one that is at work already."""
+        wish = _Wish(leaf_id, due)
         if conversation_id in self._waiting:
-            self._waiting[conversation_id].append(leaf_id)
-            return
-        leaves = self._waiting[conversation_id] = [leaf_id]
+            self._waiting[conversation_id].append(wish)
+            return wish.done
+        wishes = self._waiting[conversation_id] = [wish]
         try:
-            while leaves:
-                await self._catch_up(conversation_id, leaves.pop(0), model, due)
-                due = summary.due
+            while wishes:
+                now = wishes.pop(0)
+                try:
+                    await self._catch_up(conversation_id, now.leaf, model, now.due)
+                finally:
+                    now.done.set()
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} at {where.filename}:{where.lineno}"
             logger.error("Conversation %s was not summarised: %s", conversation_id, place)
         finally:
             del self._waiting[conversation_id]
+            for left in wishes:
+                left.done.set()
+        return wish.done
 
     async def _catch_up(self, conversation_id: uuid.UUID, leaf: int, model: "LocalChatModel", due: Due) -> None:
         """In as many portions as the model needs to read everything that is due; each is stored by itself."""
@@ -190,6 +198,15 @@ class Keeper:
         else:
             _let_go(branch, model)
         return True  # even if somebody else was quicker: then the next look sees his
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """A branch, by its leaf, on which what is due is to be folded; `done` once that was looked at."""
+
+    leaf: int
+    due: Due
+    done: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class _Outdated(Exception):

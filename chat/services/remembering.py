@@ -103,7 +103,7 @@ async def compact(conversation: UUID, owner: int, *, tab: str = "") -> bool:
     here = await in_database(_reach, conversation, owner)
     model = _model()
     remembered = await in_database(look, conversation, owner)
-    if remembered.is_compacting or not remembered.can_compact or here.head_id is None:
+    if conversation in _compacting or not remembered.can_compact or here.head_id is None:
         return False
     _compacting.add(conversation)
     writing.remember(_compact(conversation, here.head_id, model))

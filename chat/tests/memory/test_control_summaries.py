@@ -1,11 +1,13 @@
 """A person sees what is remembered, corrects it, goes back to an earlier version, and has it written when he wants."""
 
+import asyncio
 import uuid
+from importlib import import_module
 
 import pytest
 from asgiref.sync import async_to_sync
 
-from chat import runtime
+from chat import memory, runtime
 from chat.memory import Keeper, prompt_for
 from chat.memory.branch import read_past
 from chat.models import RefusedPost, Summary
@@ -152,6 +154,29 @@ async def test_it_is_compacted_down_to_the_last_turn_at_a_persons_wish(alice, mo
     assert not await remembering.compact(**here)
     prompt = await prompt_for(await in_thread(ask)(leaf), model)
     assert [part.kind for part in prompt.parts] == ["system", "summary", "turns", "message"]
+
+
+async def test_a_wish_while_a_reply_is_being_looked_at_is_not_lost(alice, model, monkeypatch):
+    leaf = await in_thread(converse)(alice, *["My dog is called Rex, you know.", "Nice to hear that. " * 6] * 3)
+    await in_thread(show)(leaf)
+    keepers = import_module("chat.memory.keeper")
+    read, looking, go = keepers._read, asyncio.Event(), asyncio.Event()
+
+    async def slow(*args):
+        looking.set()
+        await go.wait()
+        return await read(*args)
+
+    monkeypatch.setattr(keepers, "_read", slow)
+    after_reply = asyncio.create_task(memory.keeper.after_reply(leaf.conversation_id, leaf.pk, model))
+    await looking.wait()
+    assert await remembering.compact(**place(leaf))
+    assert not await remembering.compact(**place(leaf))
+    go.set()
+    await after_reply
+    await _all(writing._remembering)
+    seen = await in_thread(remembering.look)(**place(leaf))
+    assert (len(seen.covered), seen.is_compacting) == (4, False)
 
 
 async def _all(tasks):
