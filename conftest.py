@@ -41,6 +41,15 @@ def quick_passwords(settings):
 
 
 @pytest.fixture(autouse=True)
+def nobody_elses_replies():
+    """A reply that was registered when its test had ended already is not found by the next one."""
+    from chat.replies import running
+
+    for reply in running:
+        running.drop(reply)
+
+
+@pytest.fixture(autouse=True)
 def no_wrong_keys():
     """What came with a wrong API key in one test is not held against the next."""
     from accounts.keys import failures
