@@ -199,18 +199,22 @@ def _recall(layout: Layout, passages: Sequence[Passage], budget: Budget, count: 
     A message that asks about nobody gets half of the share, unless the best passage takes more: a topic that often
     comes back would fill all of it each time, and every token has to be read before the reply begins.
     """
+    if not passages:
+        return layout
     shown = {*ids(layout.turns), *ids(layout.pinned)}
-    used = count(layout.messages())
-    most, least = (min(used + share, budget.prompt) for share in (budget.recall, budget.recall // 2))
-    room, empty = most, count([quoted("")])
+    without = used = count(layout.messages())
+    empty = count([quoted("")])
+    share = budget.recall if asks_about_somebody(layout.message.text) else budget.recall // 2
     for passage in passages:
+        if shown.issuperset(passage.messages):
+            continue
+        room = min(without + (share if layout.passages else budget.recall), budget.prompt)
         about = count([quoted("", passage.text)]) - empty  # spares most of those that do not fit a look at the whole
-        if used + about > room + _ABOUT or shown.issuperset(passage.messages):
+        if used + about > room + _ABOUT:
             continue
         fuller = replace(layout, passages=(*layout.passages, passage))
         if (tokens := count(fuller.messages())) <= room:
             layout, used, shown = fuller, tokens, shown.union(passage.messages)
-            room = most if asks_about_somebody(layout.message.text) else least
     return layout
 
 
