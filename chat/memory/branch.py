@@ -11,7 +11,7 @@ from django.db import transaction
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from chat.memory.prompt import Layout, Notes, ids
-from chat.models import Conversation, Fact, Message, Summary
+from chat.models import MODEL_NAME, Conversation, Fact, Message, Summary
 
 _TO_COME = HumanMessage(".")
 
@@ -115,7 +115,7 @@ def store(branch: Branch, cut: int, *, text: str, author: str, model: str) -> Su
         grown_from_id=notes.summary if notes else None,
         text=text,
         author=author,
-        model=model[:200],
+        model=model[:MODEL_NAME],
     )
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from accounts.models import User
 
+MODEL_NAME = 200  # characters of a model's name that are kept
+
 
 class RefusedPost(Exception):
     """A message that cannot be taken; `code` is for programs, the text is for people."""
@@ -228,7 +230,7 @@ class Message(models.Model):
     # Why a reply failed, for people.
     error = models.TextField(blank=True)
     client_id = models.UUIDField(null=True, blank=True, editable=False)
-    model = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=MODEL_NAME, blank=True)
     # What the engine measured: counts of tokens, times in milliseconds (docs/protocol.md).
     usage = models.JSONField(default=dict, blank=True)
     # The reply as it was sampled, little-endian int32, valid for the model of this fingerprint alone.

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from chat.models.conversations import Conversation, Message
+from chat.models.conversations import MODEL_NAME, Conversation, Message
 
 
 class Summary(models.Model):
@@ -24,7 +24,7 @@ class Summary(models.Model):
     grown_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     text = models.TextField()
     author = models.CharField(max_length=16, choices=Author)
-    model = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=MODEL_NAME, blank=True)
     # Not used any more, because a person went back to an earlier one; it can be restored.
     retired = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -19,7 +19,7 @@ from chat import memory, rendering, runtime
 from chat.database import in_database
 from chat.generations import log_generation
 from chat.inference.request import EngineFailed, PromptTooLong, QueueFull
-from chat.models import Message
+from chat.models import MODEL_NAME, Message
 from chat.replies import Part, Reply, running
 from chat.services.describing import described, in_renderer, plain
 
@@ -148,7 +148,7 @@ class Writing:
     async def _generate(self) -> None:
         model = runtime.chat_model()
         prompt = await memory.prompt_for(self.row, model)
-        self.row.model, self.row.fingerprint = model.model_name[:200], model.fingerprint
+        self.row.model, self.row.fingerprint = model.model_name[:MODEL_NAME], model.fingerprint
         caps: dict[str, Any] = {
             "max_tokens": settings.LLM_MAX_REPLY_TOKENS,
             "max_seconds": settings.LLM_MAX_REPLY_SECONDS,
