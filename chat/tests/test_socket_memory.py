@@ -7,10 +7,9 @@ import pytest
 from django.urls import reverse
 
 from accounts.models import ApiKey
-from chat import memory, runtime
+from chat import memory
 from chat.models import Conversation, Message, Summary
-from chat.services import writing
-from chat.tests.memory.fakes import converse, fake, in_thread
+from chat.tests.memory.fakes import converse, in_thread, loaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,10 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def model(monkeypatch):
     """A model that counts tokens and writes no summary that could be used."""
-    model = fake(context_tokens=640)
-    monkeypatch.setattr(runtime, "chat_model", lambda: model)
-    monkeypatch.setattr(writing, "prewarm", lambda *_: None)
-    return model
+    return loaded(monkeypatch, context_tokens=640)
 
 
 @pytest.fixture

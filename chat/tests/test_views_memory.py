@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from chat import runtime
 from chat.models import Conversation, RefusedPost, Summary
-from chat.services import remembering, writing
-from chat.tests.memory.fakes import converse, fake
+from chat.services import remembering
+from chat.tests.memory.fakes import converse, loaded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HTMX = {"HX-Request": "true"}
@@ -18,9 +18,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 @pytest.fixture
 def model(monkeypatch):
     """A model that counts tokens."""
-    monkeypatch.setattr(writing, "prewarm", lambda *_: None)
-    model = fake(context_tokens=640)
-    monkeypatch.setattr(runtime, "chat_model", lambda: model)
+    model = loaded(monkeypatch, context_tokens=640)
     monkeypatch.setattr(runtime, "status", lambda: runtime.RuntimeStatus(ready=True, reason="", model="Fake"))
     return model
 

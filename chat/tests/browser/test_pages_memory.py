@@ -5,10 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from chat import runtime
 from chat.models import Message, Summary
-from chat.services import writing
-from chat.tests.memory.fakes import fake
+from chat.tests.memory.fakes import loaded
 
 from .driving import Person, described, say
 
@@ -18,10 +16,7 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 @pytest.fixture
 def model(monkeypatch):
     """A model that counts tokens and writes nothing."""
-    model = fake(context_tokens=1024)
-    monkeypatch.setattr(runtime, "chat_model", lambda: model)
-    monkeypatch.setattr(writing, "prewarm", lambda *_: None)
-    return model
+    return loaded(monkeypatch, context_tokens=1024)
 
 
 @pytest.fixture

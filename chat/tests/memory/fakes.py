@@ -7,8 +7,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
+from chat import runtime
 from chat.memory.branch import read_past
 from chat.models import Conversation, Message
+from chat.services import writing
 from chat.tests.memory import counting
 
 in_thread = sync_to_async
@@ -60,6 +62,14 @@ class FakeChat(BaseChatModel):
 def fake(*script, **fields):
     """A FakeChat with its own script and record."""
     return FakeChat(script=list(script) or ["Nothing to note."], asked=[], prewarmed=[], forgotten=[], **fields)
+
+
+def loaded(monkeypatch, context_tokens):
+    """A fake as the site's model, for which nothing is read ahead."""
+    model = fake(context_tokens=context_tokens)
+    monkeypatch.setattr(runtime, "chat_model", lambda: model)
+    monkeypatch.setattr(writing, "prewarm", lambda *_: None)
+    return model
 
 
 def converse(owner, *texts, after=None, conversation=None):
