@@ -45,7 +45,7 @@ def sqlite(data: Path) -> dict[str, Any]:
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;"
                 "PRAGMA mmap_size=134217728; PRAGMA journal_size_limit=27103364; PRAGMA cache_size=2000;"
-                # What is deleted is overwritten (chat/memory/purging.py has the rest).
+                # What is deleted is overwritten (chat/memory/purging_sqlite.py has the rest).
                 "PRAGMA secure_delete=ON;"
             ),
         },

@@ -5,6 +5,8 @@ else is written there, and words stay in the index as keys without rows: VACUUM 
 table while it copies it. The planner's statistics hold no samples of texts (migrations/0004_search_postgresql.py).
 """
 
+from typing import Any
+
 from django.db import OperationalError, connection
 
 _TEXTS = ("chat_message", "chat_search", "chat_vector", "chat_summary", "chat_fact", "chat_conversation")
@@ -44,10 +46,7 @@ def rewrite() -> bool:
 
 def size() -> int:
     """Bytes of the database on its server."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_database_size(current_database())")
-        found: int = cursor.fetchone()[0]
-        return found
+    return int(_value("SELECT pg_database_size(current_database())"))
 
 
 def done(before: int) -> str:
@@ -59,10 +58,13 @@ def done(before: int) -> str:
 
 
 def _is_seen() -> bool:
+    return bool(_value(_OLDER_VIEWS))
+
+
+def _value(statement: str) -> Any:
     with connection.cursor() as cursor:
-        cursor.execute(_OLDER_VIEWS)
-        found: bool = cursor.fetchone()[0]
-        return found
+        cursor.execute(statement)
+        return cursor.fetchone()[0]
 
 
 def _is_locked(error: OperationalError) -> bool:
