@@ -66,7 +66,7 @@ def sweep_rows(shapes: list[Measured]) -> tables.Rows:
 def peer_rows(shapes: list[Measured]) -> tables.Rows:
     """Rows for people: ours beside the peer."""
     rows: tables.Rows = []
-    for one in (one for one in shapes if one.comparisons):
+    for one in shapes:
         head, *body = tables.comparison_rows(one.comparisons)
         rows = rows or [["model", *head]]
         rows += [[one.name, *row] for row in body]

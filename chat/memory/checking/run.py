@@ -129,9 +129,8 @@ class Run:
         systems: list[System] = [ours, *references(self.model, self.budget)]
         watches = [Watch(system, self.reader, self.budget) for system in systems]
         for number, exchange in enumerate(talk.exchanges):
-            await watches[0].say(exchange, talk.attacks)
-            for watch in watches[1:]:
-                if number < _WATCHED:
+            for watch in watches:
+                if watch.system is ours or number < _WATCHED:
                     await watch.say(exchange, talk.attacks)
                 else:
                     await watch.system.say(exchange, shown=False)
